@@ -1,0 +1,23 @@
+#pragma once
+
+#include <pollen/autograd/kernels/im2col.hpp>
+
+// The three products of a convolution, each group by itself, X the matrix of patches (in taps x batch pixels, im2col.hpp)
+// and W, Y, dY and so on the tensors seen as matrices:
+//
+//     Y = W X        dX = W' dY        dW = dY X'
+//
+// X and dX exist in small blocks only, which stay in the cache and belong to the thread that works on them. beta is 0
+// where the result is written and 1 where it is added to what is there.
+namespace pollen::kernels {
+
+template <class T>
+void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y);
+
+template <class T>
+void convolve_dx(const Convolution& s, const T* dy, const T* w, T beta, T* dx);
+
+template <class T>
+void convolve_dw(const Convolution& s, const T* x, const T* dy, T beta, T* dw);
+
+}  // namespace pollen::kernels

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <pollen/autograd/parallel.hpp>
+#include <pollen/autograd/tape.hpp>
+
+#include <xsimd/xsimd.hpp>
+
+#include <cstdint>
+
+// Elementwise loops: out[i] = f(a[i], b[i], ...), vectorised by xsimd and cut into blocks for oneTBB.
+//
+// f is a generic callable on batches. Every element goes through the same batch code, also the last few that do not
+// fill a batch, so a number does not depend on where in an array it stands.
+namespace pollen::kernels {
+
+template <class T>
+using Batch = xsimd::batch<T>;
+
+// Elements in one block of a parallel elementwise loop.
+inline constexpr std::int64_t map_grain = 32768;
+
+// An operand that moves along with the index, and one that stays: the same number for all elements.
+template <class T>
+struct Stream {
+    const T* data;
+    Batch<T> load(std::int64_t i) const { return Batch<T>::load_unaligned(data + i); }
+    Batch<T> load_part(std::int64_t i, std::int64_t n) const {
+        alignas(64) T part[Batch<T>::size];
+        for (std::int64_t k = 0; k < static_cast<std::int64_t>(Batch<T>::size); ++k) part[k] = data[i + (k < n ? k : 0)];
+        return Batch<T>::load_aligned(part);
+    }
+    Batch<T> load_one() const { return Batch<T>(data[0]); }
+    Stream from(std::int64_t i) const { return {data + i}; }
+};
+
+template <class T>
+struct Splat {
+    T value;
+    Batch<T> load(std::int64_t) const { return Batch<T>(value); }
+    Batch<T> load_part(std::int64_t, std::int64_t) const { return Batch<T>(value); }
+    Batch<T> load_one() const { return Batch<T>(value); }
+    Splat from(std::int64_t) const { return *this; }
+};
+
+template <class T>
+void store_part(T* out, std::int64_t n, const Batch<T>& values) {
+    alignas(64) T part[Batch<T>::size];
+    values.store_aligned(part);
+    for (std::int64_t k = 0; k < n; ++k) out[k] = part[k];
+}
+
+// out[i] = f(in[i]...) for i < n, on this thread. The last batch overlaps the one before it where n is no multiple of
+// the batch size; it is computed first, so that out may be one of the inputs.
+template <class T, class F, class... In>
+inline void map_serial(std::int64_t n, T* out, const F& f, const In&... in) {
+    constexpr std::int64_t width = Batch<T>::size;
+    if (n == 1) {
+        out[0] = Batch<T>(f(in.load_one()...)).get(0);
+    } else if (n < width) {
+        if (n > 0) store_part(out, n, Batch<T>(f(in.load_part(0, n)...)));
+    } else if (n % width == 0) {
+        for (std::int64_t i = 0; i < n; i += width) Batch<T>(f(in.load(i)...)).store_unaligned(out + i);
+    } else {
+        const Batch<T> last = f(in.load(n - width)...);
+        for (std::int64_t i = 0; i + width <= n; i += width) Batch<T>(f(in.load(i)...)).store_unaligned(out + i);
+        last.store_unaligned(out + n - width);
+    }
+}
+
+template <class T, class F, class... In>
+inline void map(std::int64_t n, T* out, const F& f, const In&... in) {
+    if (n <= map_grain) return map_serial(n, out, f, in...);
+    parallel_for(n, map_grain, [&](std::int64_t begin, std::int64_t end) {
+        map_serial(end - begin, out + begin, f, in.from(begin)...);
+    });
+}
+
+// The gradient form: writes f where nothing is there yet, adds f otherwise, does nothing where no gradient is wanted.
+template <class T, class F, class... In>
+inline void map_into(const GradientSlot<T>& slot, std::int64_t n, const F& f, const In&... in) {
+    if (!slot) return;
+    if (slot.fresh)
+        map(n, slot.data, f, in...);
+    else
+        map(n, slot.data, [&f](const Batch<T>& sum, const auto&... x) { return sum + f(x...); }, Stream<T>{slot.data},
+            in...);
+}
+
+}  // namespace pollen::kernels

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <pollen/autograd/kernels/log.hpp>
+
+// x^y = exp(y log x). An error in log x grows by y log x, up to 745 times, so log x is computed to nearly twice the
+// digits of the type, as the unevaluated sum of two numbers.
+namespace pollen::kernels {
+
+template <class T>
+struct Pair {
+    Batch<T> high, low;
+};
+
+// a + b exactly, for |a| >= |b| or a = 0
+template <class T>
+inline Pair<T> fast_two_sum(const Batch<T>& a, const Batch<T>& b) {
+    const Batch<T> sum = a + b;
+    return {sum, b - (sum - a)};
+}
+
+// a b exactly: the rounded product and what the rounding lost. The product is written as a multiply-add because the
+// compiler may fuse a plain one with an addition that follows, and then it is not rounded. Without fused multiply-add
+// the factors are cut in halves (Dekker, 1971).
+template <class T>
+inline Pair<T> two_product(const Batch<T>& a, const Batch<T>& b) {
+    const Batch<T> product = xsimd::fma(a, b, Batch<T>(T(0)));
+    if constexpr (has_fma) return {product, xsimd::fms(a, b, product)};
+    const Bits<T> upper(~((Word<T>{1} << ((Format<T>::mantissa + 2) / 2)) - 1));
+    const Batch<T> a1 = from_bits<T>(to_bits(a) & upper), b1 = from_bits<T>(to_bits(b) & upper), a2 = a - a1,
+                   b2 = b - b1;
+    return {product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2};
+}
+
+template <class T>
+struct PowConstants;
+template <>
+struct PowConstants<float> {
+    static constexpr float two_thirds = 0x1.555556p-1f, two_thirds_low = -0x1.555556p-26f;
+    // 2/5 + 2/7 s^2 + 2/9 s^4 + ...
+    static constexpr float tail[] = {0x1.999a00p-2f, 0x1.24528ap-2f, 0x1.dfa136p-3f};
+};
+template <>
+struct PowConstants<double> {
+    static constexpr double two_thirds = 0x1.5555555555555p-1, two_thirds_low = 0x1.5555555555555p-55;
+    static constexpr double tail[] = {0x1.9999999999b27p-2, 0x1.2492492458963p-2, 0x1.c71c722ca1cd2p-3,
+                                      0x1.745cea135fc90p-3, 0x1.3b1ee636d94f2p-3, 0x1.0f803a64d9583p-3,
+                                      0x1.0e4173d97f046p-3};
+};
+
+// log((1 + s) / (1 - s)) - 2 s = 2/3 s^3 + 2/5 s^5 + ... at s + s_low, the first term with a low part
+template <class T>
+inline Pair<T> log_tail(const Batch<T>& s, const Batch<T>& s_low) {
+    using Constants = PowConstants<T>;
+    const Batch<T> two_thirds(Constants::two_thirds), two_thirds_low(Constants::two_thirds_low);
+    const Pair<T> square = two_product(s, s), cube = two_product(square.high, s);
+    const Batch<T> square_low = xsimd::fma(Batch<T>(s + s), s_low, square.low);
+    const Batch<T> cube_low = xsimd::fma(square.high, s_low, xsimd::fma(square_low, s, cube.low));
+    const Pair<T> third = two_product(cube.high, two_thirds);
+    const Batch<T> third_low = xsimd::fma(cube_low, two_thirds, xsimd::fma(cube.high, two_thirds_low, third.low));
+    const Batch<T> rest = polynomial(square.high, Constants::tail);
+    return {third.high, xsimd::fma(Batch<T>(cube.high * square.high), rest, third_low)};
+}
+
+// log(x) for finite x > 0: as log(x) in log.hpp, but with the low parts of s and of the sums. The low part of the
+// result is small, but not always below the last place of the high one.
+template <class T>
+inline Pair<T> extended_log(const Batch<T>& x) {
+    const auto [k, f] = log_parts(x);
+    const Pair<T> divisor = fast_two_sum(Batch<T>(T(2)), f);
+    const Batch<T> inverse = Batch<T>(T(1)) / divisor.high, s = f * inverse;
+    const Pair<T> back = two_product(s, divisor.high);
+    const Batch<T> s_low = inverse * (((f - back.high) - back.low) - s * divisor.low);
+    const Pair<T> tail = log_tail(s, s_low);
+    const Pair<T> first = fast_two_sum(Batch<T>(k * Batch<T>(Log2<T>::high)), Batch<T>(s + s));
+    const Pair<T> second = fast_two_sum(first.high, tail.high);
+    const Batch<T> low = xsimd::fma(k, Batch<T>(Log2<T>::low), xsimd::fma(Batch<T>(T(2)), s_low, tail.low));
+    return {second.high, (first.low + second.low) + low};
+}
+
+// The cases apart: zeros, infinities and NaN, negative x, results far beyond the range of the type.
+template <class T>
+inline Batch<T> pow_special(const Batch<T>& x, const Batch<T>& y, const Pair<T>& log_a) {
+    const Batch<T> zero(T(0)), one(T(1)), half(T(0.5)), large(infinity<T>), a = xsimd::abs(x);
+    const Batch<T> log_high = xsimd::select(a == zero, -large, xsimd::select(a < large, log_a.high, a));
+    const Pair<T> product = two_product(y, log_high);
+    const Batch<T> tail = xsimd::fma(y, log_a.low, product.low);
+    const auto finite = xsimd::abs(product.high) < Batch<T>(T(1e4));
+    const Batch<T> magnitude = kernels::exp<T>(product.high, xsimd::select(finite, tail, zero));
+    // Of negative x only whole powers are real, and odd ones keep the sign.
+    const auto whole = xsimd::floor(y) == y, even = xsimd::floor(half * y) == half * y;
+    const Batch<T> power = with_sign<T>(magnitude, xsimd::select(whole && !even, x, zero));
+    const Batch<T> real = xsimd::select(x < zero && a < large && !whole, Batch<T>(nan<T>), power);
+    // x^0 and 1^y are 1 whatever the other is, and so is (-1)^(+-infinity).
+    return xsimd::select(y == zero || x == one || (x == -one && xsimd::abs(y) == large), one, real);
+}
+
+template <class T>
+inline Batch<T> pow(const Batch<T>& x, const Batch<T>& y) {
+    const Pair<T> log_a = extended_log<T>(xsimd::abs(x)), product = two_product(y, log_a.high);
+    const auto plain = x > Batch<T>(T(0)) && x < Batch<T>(infinity<T>) && xsimd::abs(product.high) < Batch<T>(T(1e4));
+    if (!xsimd::all(plain)) return pow_special(x, y, log_a);
+    return kernels::exp<T>(product.high, xsimd::fma(y, log_a.low, product.low));
+}
+
+}  // namespace pollen::kernels

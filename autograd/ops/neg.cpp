@@ -1,0 +1,14 @@
+#include <pollen/autograd/ops/elementwise.hpp>
+
+namespace pollen {
+
+// y = -x        dL/dx -= dL/dy
+template <Real T>
+Var<T> neg(Var<T> x) {
+    return unary(
+        "neg", x, [](auto v) { return -v; }, [](auto g, auto, auto) { return -g; });
+}
+
+POLLEN_INSTANTIATE_UNARY(neg)
+
+}  // namespace pollen

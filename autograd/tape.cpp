@@ -1,0 +1,266 @@
+#include <pollen/autograd/tape.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <mutex>
+
+namespace pollen {
+
+namespace {
+
+// Closed states wait here for the next tape.
+template <class State>
+struct Recycled {
+    std::mutex mutex;
+    std::vector<State*> states;
+    static Recycled& instance() {
+        static Recycled* recycled = new Recycled;  // never destroyed: handles may be checked until the very end
+        return *recycled;
+    }
+};
+
+template <Real T>
+void add(T* to, const T* from, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) to[i] += from[i];
+}
+
+template <Real T>
+std::string describe(TapeState<T>& state, std::uint32_t index) {
+    return "node " + std::to_string(index) + " (" + state.node(index).name + ", shape " +
+           to_string(state.node(index).value.shape()) + ")";
+}
+
+}  // namespace
+
+template <Real T>
+Var<T> Var<T>::detach() const {
+    TapeState<T>& tape = state();
+    return tape.leaf("detach", Tensor<T>::borrow(value().data(), shape()), false);
+}
+
+template <Real T>
+void Var<T>::fail() const {
+    if (!state_) throw TapeError("this Var was never given a value; make one with Tape::variable or by an op");
+    throw TapeError("this Var refers to node " + std::to_string(index_) +
+                    " of a tape that was cleared, rewound or destroyed since; make it again");
+}
+
+template <Real T>
+TapeState<T>* TapeState<T>::open(bool recording) {
+    auto& recycled = Recycled<TapeState>::instance();
+    TapeState* state = nullptr;
+    {
+        std::lock_guard<std::mutex> lock(recycled.mutex);
+        if (!recycled.states.empty()) {
+            state = recycled.states.back();
+            recycled.states.pop_back();
+        }
+    }
+    if (!state) state = new TapeState;
+    state->pool_.open();
+    state->recording_ = recording;
+    return state;
+}
+
+template <Real T>
+void TapeState<T>::close() {
+    rewind(0);
+    chunks_.clear();
+    chunks_.shrink_to_fit();
+    inputs_ = {};
+    pool_.close();
+    pool_.trim();
+    auto& recycled = Recycled<TapeState>::instance();
+    std::lock_guard<std::mutex> lock(recycled.mutex);
+    recycled.states.push_back(this);
+}
+
+template <Real T>
+void TapeState<T>::grow() {
+    if (size_ > std::numeric_limits<std::uint32_t>::max() - chunk_size)
+        throw TapeError("tape: more than 2^32 nodes; rewind or clear it between steps");
+    chunks_.push_back(std::make_unique<Node[]>(chunk_size));
+}
+
+template <Real T>
+Var<T> TapeState<T>::leaf(const char* name, Tensor<T>&& value, bool needs_grad) {
+    Node& node = append(name, std::move(value));
+    node.needs_grad = needs_grad && recording_;
+    node.keep_grad = node.needs_grad;
+    return Var<T>(this, size_ - 1, generation_);
+}
+
+template <Real T>
+void TapeState<T>::fail_input(const char* name, const Var<T>& input) {
+    input.state();  // throws if the handle itself is no good
+    throw TapeError(std::string(name) + ": the inputs are on different tapes; an op works on one tape");
+}
+
+template <Real T>
+Tensor<T> TapeState<T>::grad(std::uint32_t index) {
+    Node& n = node(index);
+    if (!n.keep_grad)
+        throw TapeError("grad: " + describe(*this, index) +
+                        (n.needs_grad ? " is an intermediate result whose gradient is not kept; call "
+                                        "Tape::keep_grad before backward()"
+                                      : " needs no gradient"));
+    if (!n.grad) return Tensor<T>::zeros(n.value.shape());
+    n.grad->owners.fetch_add(1, std::memory_order_relaxed);
+    return Tensor<T>::adopt(n.grad, n.value.shape());
+}
+
+// Somebody holds a tensor of the gradient: what is added from here on must not show in it.
+template <Real T>
+void TapeState<T>::unshare_grad(Node& n) {
+    Buffer* mine = pool_.take(static_cast<std::size_t>(n.value.size()) * sizeof(T));
+    std::memcpy(mine->data(), n.grad->data(), static_cast<std::size_t>(n.value.size()) * sizeof(T));
+    release(n.grad);
+    n.grad = mine;
+}
+
+template <Real T>
+void TapeState<T>::keep_grad(std::uint32_t index) {
+    Node& n = node(index);
+    if (!n.needs_grad) throw TapeError("keep_grad: " + describe(*this, index) + " needs no gradient");
+    n.keep_grad = true;
+}
+
+template <Real T>
+void TapeState<T>::seed(const Var<T>& output, const Tensor<T>& seed) {
+    const Shape& shape = node(output.index()).value.shape();
+    if (!node(output.index()).needs_grad)
+        throw TapeError("backward: " + describe(*this, output.index()) + " does not depend on any variable");
+    if (seed.shape() != shape)
+        throw ShapeError("backward: the seed has shape " + pollen::to_string(seed.shape()) + ", the output " +
+                         pollen::to_string(shape) + "; they must be equal");
+    const GradientSlot<T> slot = this->slot(output.index());
+    if (slot.fresh)
+        std::copy(seed.begin(), seed.end(), slot.data);
+    else
+        add(slot.data, seed.data(), seed.size());
+}
+
+template <Real T>
+void TapeState<T>::run_backward(std::uint32_t last) {
+    for (std::uint32_t i = last + 1; i-- > 0;) {
+        Node& n = node(i);
+        if (!n.grad || !n.backward) continue;
+        Backward<T> context(*this, i);
+        n.backward(context);
+        if (n.grad && !n.keep_grad) release_grad(n);
+    }
+}
+
+template <Real T>
+void TapeState<T>::zero_grad() {
+    for (std::uint32_t i = 0; i < size_; ++i) release_grad(node(i));
+}
+
+template <Real T>
+void TapeState<T>::rewind(std::uint32_t size) {
+    std::size_t inputs_left = inputs_.size();
+    for (std::uint32_t i = size_; i-- > size;) {
+        Node& n = node(i);
+        recycle(std::move(n.value));
+        release_grad(n);
+        if (n.backward) n.backward.reset();
+        n.needs_grad = false;
+        n.keep_grad = false;
+        if (n.input_count) inputs_left = n.first_input;
+        n.input_count = 0;
+    }
+    inputs_.resize(inputs_left);
+    size_ = size;
+    ++generation_;
+}
+
+template <Real T>
+T* Backward<T>::accumulate(int k) {
+    const GradientSlot<T> s = slot(k);
+    if (s.fresh) std::fill_n(s.data, input(k).size(), T(0));
+    return s.data;
+}
+
+template <Real T>
+void Backward<T>::pass_grad(int k) {
+    auto& from = state_.node(index_);
+    auto& to = state_.node(input_index(k));
+    if (!to.needs_grad) return;
+    if (!to.grad && !from.keep_grad) {
+        to.grad = std::exchange(from.grad, nullptr);
+        return;
+    }
+    const GradientSlot<T> s = slot(k);
+    if (s.fresh)
+        std::copy_n(grad(), from.value.size(), s.data);
+    else
+        add(s.data, grad(), from.value.size());
+}
+
+template <Real T>
+void Tape<T>::check(const char* what, const Var<T>& x) const {
+    if (&x.state() != state_) throw TapeError(std::string(what) + ": this Var belongs to another tape");
+}
+
+template <Real T>
+void Tape<T>::backward(const Var<T>& output) {
+    check("backward", output);
+    if (output.size() != 1)
+        throw TapeError("backward: the output has shape " + pollen::to_string(output.shape()) +
+                        "; give a seed of that shape, or reduce it to one number, for example by sum()");
+    TapeState<T>& state = *state_;
+    Tensor<T> one = state.empty(output.shape());
+    one.fresh_data()[0] = T(1);
+    state.seed(output, one);
+    state.recycle(std::move(one));
+    state.run_backward(output.index());
+}
+
+template <Real T>
+void Tape<T>::backward(const Var<T>& output, const Tensor<T>& seed) {
+    check("backward", output);
+    state_->seed(output, seed);
+    state_->run_backward(output.index());
+}
+
+template <Real T>
+void Tape<T>::backward(std::span<const Output> outputs) {
+    std::uint32_t last = 0;
+    for (const Output& o : outputs) {
+        check("backward", o.output);
+        last = std::max(last, o.output.index());
+    }
+    for (const Output& o : outputs) state_->seed(o.output, o.seed);
+    if (!outputs.empty()) state_->run_backward(last);
+}
+
+template <Real T>
+void Tape<T>::keep_grad(const Var<T>& x) {
+    check("keep_grad", x);
+    state_->keep_grad(x.index());
+}
+
+template <Real T>
+typename Tape<T>::Mark Tape<T>::mark() const {
+    const std::uint32_t size = state_->size();
+    return {size, size ? state_->node(size - 1).generation : 0};
+}
+
+template <Real T>
+void Tape<T>::rewind(Mark mark) {
+    if (mark.size > state_->size() || (mark.size && state_->node(mark.size - 1).generation != mark.generation))
+        throw TapeError("rewind: the tape was rewound past this mark or cleared since it was made");
+    state_->rewind(mark.size);
+}
+
+template class Tape<float>;
+template class Tape<double>;
+template class TapeState<float>;
+template class TapeState<double>;
+template class Backward<float>;
+template class Backward<double>;
+template class Var<float>;
+template class Var<double>;
+
+}  // namespace pollen

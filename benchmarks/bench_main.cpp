@@ -1,0 +1,185 @@
+// Runs the rows of all suites with Google Benchmark, the two sides of a row in alternation, and compares the fastest
+// repetition of each. usage: pollen_bench [SUITE] [--json FILE]
+#include "bench.hpp"
+#include "peers.hpp"
+
+#include <pollen/autograd/kernels/gemm.hpp>
+#include <pollen/autograd/parallel.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pollen::bench {
+
+namespace {
+
+std::vector<Row>& rows() {
+    static std::vector<Row> all;
+    return all;
+}
+
+constexpr int repetitions = 25;
+
+// Keeps the fastest repetition of every benchmark, and shows that something is going on.
+class Fastest : public benchmark::BenchmarkReporter {
+  public:
+    bool ReportContext(const Context&) override { return true; }
+    void ReportRuns(const std::vector<Run>& runs) override {
+        for (const Run& run : runs) {
+            if (run.run_type != Run::RT_Iteration) continue;
+            const double seconds = run.real_accumulated_time / static_cast<double>(run.iterations);
+            const auto [at, fresh] = seconds_.emplace(run.run_name.function_name, seconds);
+            if (!fresh) at->second = std::min(at->second, seconds);
+        }
+    }
+    double seconds(const std::string& name) const { return seconds_.at(name); }
+
+  private:
+    std::map<std::string, double> seconds_;
+};
+
+void run_pair(const Row& row, Fastest& fastest) {
+    const auto start = [&](const std::string& side, const Work& work) {
+        benchmark::RegisterBenchmark((row.name + "/" + side).c_str(),
+                                     [&work, &row](benchmark::State& state) {
+                                         const auto loop = [&] {
+                                             for (auto _ : state) work();
+                                         };
+                                         row.threads ? with_threads(row.threads, loop) : loop();
+                                     })
+            ->UseRealTime()
+            ->Repetitions(repetitions);
+    };
+    start("ours", row.ours);
+    if (row.peer_work) start("peer", row.peer_work);
+    benchmark::RunSpecifiedBenchmarks(&fastest);
+    benchmark::ClearRegisteredBenchmarks();
+}
+
+struct Result {
+    const Row* row;
+    double ours;
+    std::optional<double> peer;
+    std::optional<double> ratio() const {
+        if (!peer) return {};
+        return row->unit.rate ? ours / *peer : *peer / ours;
+    }
+};
+
+Result measure(const Row& row, const Peers& peers) {
+    Fastest fastest;
+    run_pair(row, fastest);
+    Result result{&row, row.unit.of(fastest.seconds(row.name + "/ours")), row.peer_value};
+    if (row.peer_work)
+        result.peer = row.unit.of(fastest.seconds(row.name + "/peer"));
+    else if (!row.peer_value)
+        result.peer = peers.milliseconds(row.name);
+    return result;
+}
+
+void print_header() {
+    std::printf("%-28s %9s  %-5s %-34s %9s  %6s  %5s\n", "name", "ours", "unit", "compared with", "its", "ratio", "goal");
+}
+
+void print(const Result& result) {
+    const Row& row = *result.row;
+    char peer[32] = "-", ratio[32] = "-";
+    if (result.peer) {
+        std::snprintf(peer, sizeof peer, "%.3g", *result.peer);
+        std::snprintf(ratio, sizeof ratio, "%.2f%s", *result.ratio(), *result.ratio() < row.goal ? " <" : "  ");
+    }
+    std::printf("%-28s %9.3g  %-5s %-34s %9s  %8s  %5.2f\n", row.name.c_str(), result.ours, row.unit.name.c_str(),
+                row.peer.c_str(), peer, ratio, row.goal);
+    std::fflush(stdout);
+}
+
+std::string json(const std::optional<double>& number) {
+    if (!number || !std::isfinite(*number)) return "null";
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", *number);
+    return text;
+}
+
+bool write_json(const std::string& path, const std::vector<Result>& results) {
+    std::FILE* file = std::fopen(path.c_str(), "w");
+    if (!file) return false;
+    std::fputs("[", file);
+    const char* separator = "\n";
+    for (const Result& r : results) {
+        std::fprintf(file,
+                     "%s  {\"name\": \"%s\", \"ours\": %s, \"unit\": \"%s\", \"peer\": \"%s\", \"peer_value\": %s, "
+                     "\"ratio\": %s, \"goal\": %s}",
+                     separator, r.row->name.c_str(), json(r.ours).c_str(), r.row->unit.name.c_str(),
+                     r.row->peer.c_str(), json(r.peer).c_str(), json(r.ratio()).c_str(), json(r.row->goal).c_str());
+        separator = ",\n";
+    }
+    std::fputs("\n]\n", file);
+    return std::fclose(file) == 0;
+}
+
+int fail(const std::string& message) {
+    std::fprintf(stderr, "pollen_bench: %s\n", message.c_str());
+    return 1;
+}
+
+int run(int argc, char** argv) {
+    std::string suite, path;
+    for (int i = 1; i < argc; ++i) {
+        const std::string argument = argv[i];
+        if (argument == "--json") {
+            if (++i == argc) return fail("--json needs a file");
+            path = argv[i];
+        } else if (suite.empty()) {
+            suite = argument;
+        } else {
+            return fail("one suite at most, not also " + argument);
+        }
+    }
+    std::set<std::string> suites;
+    for (const Row& row : rows()) suites.insert(row.suite);
+    if (!suite.empty() && !suites.contains(suite)) {
+        std::string known;
+        for (const std::string& name : suites) known += " " + name;
+        return fail("there is no suite " + suite + "; there are:" + known);
+    }
+
+    char name[] = "pollen_bench", time[] = "--benchmark_min_time=0.02",
+         interleave[] = "--benchmark_enable_random_interleaving=true";
+    char* arguments[] = {name, time, interleave};
+    int count = 3;
+    benchmark::Initialize(&count, arguments);
+
+    std::vector<std::string> wanted;
+    for (const Row& row : rows()) {
+        if ((suite.empty() || row.suite == suite) && !row.peer_work && !row.peer_value) wanted.push_back(row.name);
+    }
+    const Peers peers(wanted);
+    std::printf("%d threads, OpenBLAS kernels: %s; the fastest of %d repetitions; a ratio below its goal is marked <\n\n",
+                thread_count(), kernels::blas_kernel_family().c_str(), repetitions);
+    print_header();
+    std::vector<Result> results;
+    for (const Row& row : rows()) {
+        if (!suite.empty() && row.suite != suite) continue;
+        results.push_back(measure(row, peers));
+        print(results.back());
+    }
+    if (!path.empty() && !write_json(path, results)) return fail("cannot write " + path);
+    return 0;
+}
+
+}  // namespace
+
+void add(Row row) { rows().push_back(std::move(row)); }
+
+void keep(const void* x) { benchmark::DoNotOptimize(x); }
+
+}  // namespace pollen::bench
+
+int main(int argc, char** argv) { return pollen::bench::run(argc, argv); }

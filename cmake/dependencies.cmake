@@ -1,0 +1,32 @@
+# What pollen is built on. All of it is private: none of these headers is included by a public header of pollen.
+
+function(pollen_require package debian_package)
+    find_package(${package} QUIET ${ARGN})
+    if(NOT ${package}_FOUND)
+        message(FATAL_ERROR "pollen needs ${package}: install the package ${debian_package} (Debian, Ubuntu), "
+                            "or let ./run install all that is missing.")
+    endif()
+endfunction()
+
+pollen_require(xtl xtl-dev GLOBAL)  # first: xsimd and xtensor look for it
+pollen_require(xsimd libxsimd-dev GLOBAL)
+pollen_require(xtensor libxtensor-dev GLOBAL)
+pollen_require(TBB libtbb-dev GLOBAL)
+find_package(OpenBLASSerial REQUIRED GLOBAL)
+
+# Only the headers of xtensor-blas: its CMake target would link whichever BLAS the system prefers.
+find_path(XTENSOR_BLAS_INCLUDE_DIR xtensor-blas/xblas.hpp)
+mark_as_advanced(XTENSOR_BLAS_INCLUDE_DIR)
+if(NOT XTENSOR_BLAS_INCLUDE_DIR)
+    message(FATAL_ERROR "pollen needs xtensor-blas: install the package libxtensor-blas-dev (Debian, Ubuntu), "
+                        "or let ./run install all that is missing.")
+endif()
+
+function(pollen_private_dependencies target)
+    # BUILD_INTERFACE: header-only libraries leave no trace in the installed package.
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:xtensor> $<BUILD_INTERFACE:xsimd> TBB::tbb
+                                            OpenBLASSerial::OpenBLASSerial)
+    target_include_directories(${target} SYSTEM PRIVATE ${XTENSOR_BLAS_INCLUDE_DIR})
+    # XTENSOR_USE_TBB stays off: pollen cuts its own loops.
+    target_compile_definitions(${target} PRIVATE XTENSOR_USE_XSIMD)
+endfunction()

@@ -1,0 +1,54 @@
+# Compiler flags. What the library needs is private to it: a program that links pollen keeps its own flags.
+
+if(PROJECT_IS_TOP_LEVEL)
+    if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+        set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+    endif()
+
+    # ccache needs to be told that precompiled headers are fine.
+    find_program(CCACHE_PROGRAM ccache)
+    mark_as_advanced(CCACHE_PROGRAM)
+    if(CCACHE_PROGRAM AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+        set(CMAKE_CXX_COMPILER_LAUNCHER
+            env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
+        if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+            add_compile_options(-fpch-preprocess)
+        endif()
+    endif()
+
+    # A sanitizer has to see every object of a program, so this one setting is for all targets.
+    if(POLLEN_SANITIZE)
+        list(JOIN POLLEN_SANITIZE "," sanitizers)
+        add_compile_options(-fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+        add_link_options(-fsanitize=${sanitizers})
+    endif()
+endif()
+
+function(pollen_warnings target)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+                                             $<$<BOOL:${POLLEN_WERROR}>:-Werror>)
+endfunction()
+
+# The instruction set of the library, for targets that share its private headers.
+function(pollen_march target)
+    if(POLLEN_MARCH)
+        target_compile_options(${target} PRIVATE -march=${POLLEN_MARCH})
+    endif()
+endfunction()
+
+# Full speed whatever the build type of the embedding project, except that Debug means -Og: gcc 12 does not compile xsimd
+# for AVX-512 at -O0. No semantic interposition: position-independent code then inlines as freely as any other.
+function(pollen_library_flags target)
+    pollen_march(${target})
+    if(POLLEN_SANITIZE)
+        # A third of the compile time of -O1 -g; the reports still have line numbers.
+        target_compile_options(${target} PRIVATE -Og -g1)
+    else()
+        target_compile_options(${target} PRIVATE $<IF:$<CONFIG:Debug>,-Og,-O3> -fno-semantic-interposition)
+        target_link_options(${target} PRIVATE LINKER:-z,defs)  # a shared pollen with a hole in it must not link
+        target_compile_definitions(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:NDEBUG>)
+    endif()
+    if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE)
+        set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    endif()
+endfunction()

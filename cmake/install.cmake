@@ -1,0 +1,22 @@
+# cmake --install: the library, its public headers and what find_package(pollen) needs.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pollen)
+install(TARGETS pollen EXPORT pollenTargets)
+install(EXPORT pollenTargets NAMESPACE pollen:: DESTINATION ${package_dir})
+
+# The headers in kernels/ and ops/ are the library's own: they include xsimd and depend on -march.
+foreach(folder ${folders})
+    if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})
+        install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pollen
+                FILES_MATCHING PATTERN "*.hpp" PATTERN kernels EXCLUDE PATTERN ops EXCLUDE)
+    endif()
+endforeach()
+install(FILES pollen.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pollen)
+
+configure_package_config_file(cmake/pollenConfig.cmake.in ${PROJECT_BINARY_DIR}/pollenConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/pollenConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/pollenConfig.cmake ${PROJECT_BINARY_DIR}/pollenConfigVersion.cmake
+              cmake/FindOpenBLASSerial.cmake DESTINATION ${package_dir})

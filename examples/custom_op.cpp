@@ -1,0 +1,48 @@
+// An op of one's own, outside the library: the value, and a closure that passes the gradient on.
+//
+// Expected output:
+//
+//     huber(x)   = [0.125, 2.5, 0]
+//     d sum / dx = [0.5, -1, 0]
+//     gradcheck: ok
+#include <pollen/pollen.hpp>
+
+#include <cmath>
+#include <cstdio>
+
+using namespace pollen;
+
+// huber(x) = x^2 / 2 where |x| <= 1, else |x| - 1/2        dL/dx += dL/dy clamp(x, -1, 1)
+template <Real T>
+Var<T> huber(Var<T> x) {
+    // The value goes into a tensor from the tape's pool, so that in the steady state nothing is allocated.
+    const Tensor<T>& in = x.value();
+    Tensor<T> y = x.state().empty(in.shape());
+    for (std::int64_t i = 0; i < in.size(); ++i) {
+        const T a = std::abs(in.data()[i]);
+        y.fresh_data()[i] = a <= 1 ? a * a / 2 : a - T(0.5);
+    }
+    // The closure sees the op's inputs, its value and dL/dy, and adds to dL/dx. It is not called, and not even kept,
+    // where no gradient is needed.
+    return record("huber", {x}, std::move(y), [](Backward<T>& node) {
+        const Tensor<T>& at = node.input(0);
+        T* dx = node.accumulate(0);
+        for (std::int64_t i = 0; i < at.size(); ++i)
+            dx[i] += node.grad()[i] * std::fmax(T(-1), std::fmin(T(1), at.data()[i]));
+    });
+}
+
+int main() {
+    Tape<double> tape;
+    const auto x = tape.variable({0.5, -3, 0});
+    const auto y = huber(x);
+    tape.backward(sum(y));
+    std::printf("huber(x)   = %s\n", to_string(y.value()).c_str());
+    std::printf("d sum / dx = %s\n", to_string(x.grad()).c_str());
+
+    // Every op, one's own too, is held against central differences.
+    const auto f = [](std::span<const Var<double>> v) { return huber(v[0]); };
+    const GradcheckResult check = gradcheck(f, {Tensor<double>{0.5, -3, 0.2, 7}});
+    std::printf("gradcheck: %s\n", check ? "ok" : check.message.c_str());
+    return check ? 0 : 1;
+}

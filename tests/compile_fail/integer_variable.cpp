@@ -1,0 +1,4 @@
+// expect: constraints not satisfied
+#include <pollen/pollen.hpp>
+
+pollen::Tape<int> tape;
