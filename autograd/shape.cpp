@@ -97,7 +97,8 @@ unsigned Axes::mask(const char* op, int rank) const {
     unsigned mask = 0;
     for (int i = 0; i < count_; ++i) {
         const int axis = normalize_axis(op, axes_[static_cast<std::size_t>(i)], rank);
-        if (mask & (1u << axis)) throw ShapeError(std::string(op) + ": axis " + std::to_string(axis) + " is named twice");
+        if (mask & (1u << axis))
+            throw ShapeError(std::string(op) + ": axis " + std::to_string(axis) + " is named twice");
         mask |= 1u << axis;
     }
     return mask;

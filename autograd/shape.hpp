@@ -54,9 +54,9 @@ class Shape {
 std::string to_string(const Shape& shape);
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
-// NumPy's rule, for every op that takes two tensors: shapes are aligned at their last axes, missing axes count as 1, and
-// an axis of 1 is repeated to the other's size. Throws `op: shapes (2, 3) and (4, 3) do not broadcast: axis 0 is 2 and
-// 4; sizes must be equal or 1`.
+// NumPy's rule, for every op that takes two tensors: shapes are aligned at their last axes, missing axes count as 1,
+// and an axis of 1 is repeated to the other's size. Throws `op: shapes (2, 3) and (4, 3) do not broadcast: axis 0 is 2
+// and 4; sizes must be equal or 1`.
 Shape broadcast(const char* op, const Shape& a, const Shape& b);
 
 // Whether `from` broadcasts to exactly `to`.

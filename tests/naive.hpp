@@ -23,7 +23,8 @@ void for_each_index(const Shape& shape, const F& f) {
     }
 }
 
-// The place of an index in a tensor that may be broadcast along some of the axes: shapes are aligned at their last axes.
+// The place of an index in a tensor that may be broadcast along some of the axes: shapes are aligned at their last
+// axes.
 inline std::int64_t place(const Shape& shape, const Index& index, int rank) {
     std::int64_t at = 0;
     for (int axis = 0; axis < shape.rank(); ++axis) {
@@ -82,13 +83,20 @@ inline Axes axes_of(unsigned mask) {
     }
     const auto& a = axes;
     switch (n) {
-        case 0: return Axes(std::initializer_list<int>{});
-        case 1: return Axes{a[0]};
-        case 2: return Axes{a[0], a[1]};
-        case 3: return Axes{a[0], a[1], a[2]};
-        case 4: return Axes{a[0], a[1], a[2], a[3]};
-        case 5: return Axes{a[0], a[1], a[2], a[3], a[4]};
-        default: return Axes{a[0], a[1], a[2], a[3], a[4], a[5]};
+        case 0:
+            return Axes(std::initializer_list<int>{});
+        case 1:
+            return Axes{a[0]};
+        case 2:
+            return Axes{a[0], a[1]};
+        case 3:
+            return Axes{a[0], a[1], a[2]};
+        case 4:
+            return Axes{a[0], a[1], a[2], a[3]};
+        case 5:
+            return Axes{a[0], a[1], a[2], a[3], a[4]};
+        default:
+            return Axes{a[0], a[1], a[2], a[3], a[4], a[5]};
     }
 }
 

@@ -25,7 +25,8 @@ void check(const Shape& a_shape, const Shape& b_shape) {
     for_each_index(out, [&](const Index& index) {
         *to++ = a.data()[place(a_shape, index, out.rank())] - 2 * b.data()[place(b_shape, index, out.rank())];
     });
-    kernels::map_broadcast(kernels::BroadcastPlan(a_shape, b_shape, out), y.mutable_data(), formula, a.data(), b.data());
+    kernels::map_broadcast(kernels::BroadcastPlan(a_shape, b_shape, out), y.mutable_data(), formula, a.data(),
+                           b.data());
     BOOST_TEST((y == expected), a_shape << " with " << b_shape);
 }
 
@@ -39,8 +40,8 @@ Shape part_of(const Shape& shape, unsigned mask, int drop) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(every_form) {
-    const std::vector<Shape> shapes{{},        {1},       {5},        {0},           {40},          {3, 4},
-                                    {4, 9},    {2, 40},   {0, 3},     {3, 0},        {2, 3, 4},     {3, 2, 17},
+    const std::vector<Shape> shapes{{},        {1},       {5},          {0},           {40},           {3, 4},
+                                    {4, 9},    {2, 40},   {0, 3},       {3, 0},        {2, 3, 4},      {3, 2, 17},
                                     {5, 1, 3}, {2, 0, 3}, {2, 3, 2, 5}, {3, 2, 1, 33}, {2, 2, 3, 2, 3}};
     for (const Shape& shape : shapes)
         for (unsigned mask_a = 0; mask_a < 1u << shape.rank(); ++mask_a)
@@ -70,9 +71,9 @@ BOOST_AUTO_TEST_CASE(large) {
 // dL/da and dL/db of a (b + 1) by kernel and by loops, written and added.
 BOOST_AUTO_TEST_CASE(gradients) {
     const std::vector<std::pair<Shape, Shape>> cases{
-        {{3}, {3}},          {{3}, {}},         {{}, {4}},        {{2, 3}, {3}},      {{2, 1}, {3}},
-        {{4, 1, 3}, {2, 1}}, {{0, 3}, {3}},     {{3}, {0, 1}},    {{1}, {0}},         {{70000}, {1}},
-        {{300, 200}, {200}}, {{300, 200}, {300, 1}}, {{20000, 3}, {3}}, {{1, 1}, {5, 6}}};
+        {{3}, {3}},        {{3}, {}},       {{}, {4}},  {{2, 3}, {3}},  {{2, 1}, {3}},       {{4, 1, 3}, {2, 1}},
+        {{0, 3}, {3}},     {{3}, {0, 1}},   {{1}, {0}}, {{70000}, {1}}, {{300, 200}, {200}}, {{300, 200}, {300, 1}},
+        {{20000, 3}, {3}}, {{1, 1}, {5, 6}}};
     for (const auto& [a_shape, b_shape] : cases) {
         const Shape out = broadcast("test", a_shape, b_shape);
         const Tensor<double> a = whole_numbers<double>(a_shape, 1), b = whole_numbers<double>(b_shape, 2);
@@ -121,8 +122,8 @@ BOOST_AUTO_TEST_CASE(repeat) {
 // x m - 1 along, and the sum of it over, every set of axes; m has the reduced shape.
 BOOST_AUTO_TEST_CASE(beside_reduced) {
     const auto f = [](auto u, auto v) { return u * v - 1.0; };
-    for (const Shape& shape : {Shape{}, Shape{5}, Shape{0, 2}, Shape{2, 0}, Shape{3, 4}, Shape{2, 9, 3}, Shape{3, 2, 40},
-                               Shape{2, 3, 2, 3}, Shape{9000, 3}, Shape{3, 9000}, Shape{30, 40, 50}})
+    for (const Shape& shape : {Shape{}, Shape{5}, Shape{0, 2}, Shape{2, 0}, Shape{3, 4}, Shape{2, 9, 3},
+                               Shape{3, 2, 40}, Shape{2, 3, 2, 3}, Shape{9000, 3}, Shape{3, 9000}, Shape{30, 40, 50}})
         for (unsigned mask = 0; mask < 1u << shape.rank(); ++mask) {
             const Shape kept = reduced_shape(shape, mask, true);
             const Tensor<double> x = whole_numbers<double>(shape, 1), m = whole_numbers<double>(kept, 2);
@@ -153,9 +154,11 @@ BOOST_AUTO_TEST_CASE(same_bits_on_any_threads) {
     const auto run = [&](int threads) {
         Tensor<float> all = Tensor<float>::zeros(a.shape()), sum = Tensor<float>::zeros(b.shape());
         with_threads(threads, [&] {
-            kernels::map_broadcast(plan, all.mutable_data(), [](auto u, auto v) { return u * v; }, a.data(), b.data());
-            kernels::map_broadcast_into(GradientSlot<float>{sum.mutable_data(), true}, b.shape(), plan, a.shape(),
-                                        Pool::global(), [](auto u, auto v) { return u * v; }, a.data(), b.data());
+            kernels::map_broadcast(
+                plan, all.mutable_data(), [](auto u, auto v) { return u * v; }, a.data(), b.data());
+            kernels::map_broadcast_into(
+                GradientSlot<float>{sum.mutable_data(), true}, b.shape(), plan, a.shape(), Pool::global(),
+                [](auto u, auto v) { return u * v; }, a.data(), b.data());
         });
         return std::pair(all, sum);
     };

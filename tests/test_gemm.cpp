@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_same_bits_at_any_number_of_threads, T, Types) 
 // A serial OpenBLAS with its own working memory gets about one product in a thousand of these wrong.
 BOOST_AUTO_TEST_CASE(many_threads_multiply_at_once) {
     BOOST_TEST(openblas_is_concurrent());
-    const Size s{48, 48, 48};
+    const Size s{56, 56, 56};  // Large enough for OpenBLAS.
     std::atomic<int> wrong{0};
     std::vector<std::thread> threads;
     for (unsigned t = 0; t < 8; ++t)
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(many_threads_multiply_at_once) {
             const std::vector<float> a = random_values<float>(s.m * s.k, t),
                                      b = random_values<float>(s.k * s.n, 50 + t);
             const std::vector<float> first = product(s, false, true, a, b);
-            for (int i = 0; i < 5000; ++i)
+            for (int i = 0; i < 3000; ++i)
                 if (!same_bits(first, product(s, false, true, a, b))) ++wrong;
         });
     for (std::thread& t : threads) t.join();
@@ -236,8 +236,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(batches, T, Types) {
                 for (Int i = 0; i < batch; ++i)
                     gemm(trans_a, trans_b, s.m, s.n, s.k, T(2), a.data() + i * stride_a, b.data() + i * stride_b, T(0),
                          d.data() + i * stride_c);
+                bool close = true;
                 for (std::size_t i = 0; i < c.size(); ++i)
-                    BOOST_REQUIRE_LE(std::abs(c[i] - d[i]), 200 * std::numeric_limits<T>::epsilon());
+                    close = close && std::abs(c[i] - d[i]) <= 200 * std::numeric_limits<T>::epsilon();
+                BOOST_TEST(close, s << ", batch " << batch << ", kind " << kind);
             }
 }
 

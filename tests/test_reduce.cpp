@@ -36,18 +36,20 @@ Tensor<T> reduced(const Tensor<T>& x, unsigned mask) {
 }
 
 template <class Op, class T>
-void check(const Tensor<T>& x, unsigned mask) {
-    const Tensor<double> expected = reduce_naively(x, mask, false, fold<Op>);
-    BOOST_TEST((cast<double>(reduced<Op>(x, mask)) == expected),
-               "shape " << x.shape() << ", mask " << mask << ": " << to_string(reduced<Op>(x, mask)) << " is not "
-                        << to_string(expected));
+void check(const Tensor<T>& x, unsigned mask, const std::vector<Group>& parts) {
+    const Tensor<T> got = reduced<Op>(x, mask);
+    const bool equal = std::equal(got.begin(), got.end(), parts.begin(), parts.end(), [](T y, const Group& group) {
+        return static_cast<long double>(y) == fold<Op>(group);
+    });
+    BOOST_TEST(equal, typeid(Op).name() << " of " << x.shape() << ", mask " << mask << ", gives " << to_string(got));
 }
 
 template <class T>
 void check_all(const Tensor<T>& x, unsigned mask) {
-    check<Sum>(x, mask);
-    check<Max>(x, mask);
-    check<Min>(x, mask);
+    const std::vector<Group> parts = groups(x, mask);
+    check<Sum>(x, mask, parts);
+    check<Max>(x, mask, parts);
+    check<Min>(x, mask, parts);
 }
 
 template <class T>
@@ -59,10 +61,29 @@ void check_every_mask(const Shape& shape) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(every_set_of_axes) {
-    const std::vector<Shape> shapes{{},           {1},          {0},          {7},         {40},        {3, 5},
-                                    {1, 9},       {9, 1},       {0, 4},       {4, 0},      {17, 33},    {2, 3, 4},
-                                    {5, 1, 19},   {3, 0, 2},    {1, 1, 1},    {8, 16, 8},  {2, 3, 4, 5}, {3, 1, 17, 2},
-                                    {2, 0, 3, 1}, {2, 3, 2, 3, 2}, {1, 4, 1, 9, 1}, {2, 2, 0, 2, 2}, {3, 2, 1, 2, 33}};
+    const std::vector<Shape> shapes{{},
+                                    {1},
+                                    {0},
+                                    {7},
+                                    {40},
+                                    {3, 5},
+                                    {1, 9},
+                                    {9, 1},
+                                    {0, 4},
+                                    {4, 0},
+                                    {17, 33},
+                                    {2, 3, 4},
+                                    {5, 1, 19},
+                                    {3, 0, 2},
+                                    {1, 1, 1},
+                                    {8, 16, 8},
+                                    {2, 3, 4, 5},
+                                    {3, 1, 17, 2},
+                                    {2, 0, 3, 1},
+                                    {2, 3, 2, 3, 2},
+                                    {1, 4, 1, 9, 1},
+                                    {2, 2, 0, 2, 2},
+                                    {3, 2, 1, 2, 33}};
     for (const Shape& shape : shapes) {
         check_every_mask<float>(shape);
         check_every_mask<double>(shape);
@@ -86,8 +107,9 @@ BOOST_AUTO_TEST_CASE(row_lengths) {
 
 BOOST_AUTO_TEST_CASE(column_counts) {
     for (const std::int64_t columns : {2, 7, 8, 9, 17, 100, 127, 128, 129, 255, 257, 2047, 2048, 2049, 4100})
-        for (const std::int64_t rows : {1, 2, 4, 5, 6, 31, 33, 70}) check_all(whole_numbers<float>(Shape{rows, columns}), 1);
-    for (const std::int64_t columns : {2, 9, 130, 300})
+        for (const std::int64_t rows : {1, 2, 4, 5, 6, 31, 33, 70})
+            check_all(whole_numbers<float>(Shape{rows, columns}), 1);
+    for (const std::int64_t columns : {2, 9, 130})
         for (const std::int64_t rows : {511, 513, 8192, 8193}) {
             check_all(whole_numbers<float>(Shape{rows, columns}), 1);
             check_all(whole_numbers<double>(Shape{rows, columns}), 1);
@@ -140,8 +162,8 @@ BOOST_AUTO_TEST_CASE(nan_and_infinity) {
 // The same bits at any number of threads, for numbers whose sums are rounded.
 BOOST_AUTO_TEST_CASE(same_bits_on_any_threads) {
     const std::vector<std::pair<Shape, unsigned>> cases{
-        {{200003}, 1},  {{300, 1201}, 1}, {{300, 1201}, 2},    {{40000, 7}, 1},     {{40000, 7}, 2},
-        {{3, 70001}, 2}, {{3, 70001}, 1}, {{13, 500, 41}, 2}, {{13, 500, 41}, 5}, {{13, 500, 41}, 6}};
+        {{200003}, 1},   {{300, 1201}, 1}, {{300, 1201}, 2},   {{40000, 7}, 1},    {{40000, 7}, 2},
+        {{3, 70001}, 2}, {{3, 70001}, 1},  {{13, 500, 41}, 2}, {{13, 500, 41}, 5}, {{13, 500, 41}, 6}};
     for (const auto& [shape, mask] : cases) {
         const Tensor<float> x = cast<float>(normals(shape));
         Tensor<float> one;
@@ -150,8 +172,9 @@ BOOST_AUTO_TEST_CASE(same_bits_on_any_threads) {
         for (const int threads : {2, 4, 8})
             with_threads(threads, [&] {
                 const Tensor<float> many = reduced<Sum>(x, mask);
-                BOOST_TEST(std::memcmp(one.data(), many.data(), static_cast<std::size_t>(one.size()) * sizeof(float)) == 0,
-                           "shape " << shape << ", mask " << mask << ": sums differ at " << threads << " threads");
+                BOOST_TEST(
+                    std::memcmp(one.data(), many.data(), static_cast<std::size_t>(one.size()) * sizeof(float)) == 0,
+                    "shape " << shape << ", mask " << mask << ": sums differ at " << threads << " threads");
             });
     }
 }
@@ -168,9 +191,9 @@ BOOST_AUTO_TEST_CASE(accuracy) {
 
 BOOST_AUTO_TEST_CASE(sum_to_shape) {
     const std::vector<std::pair<Shape, Shape>> cases{
-        {{2, 3, 4}, {3, 4}}, {{2, 3, 4}, {1, 4}},  {{2, 3, 4}, {2, 1, 1}}, {{2, 3, 4}, {}},  {{2, 3, 4}, {2, 3, 4}},
-        {{2, 3, 4}, {1}},    {{2, 1, 4}, {4}},     {{0, 3}, {1, 3}},       {{3, 0}, {3, 1}}, {{0, 3}, {}},
-        {{300, 5}, {5}},     {{7, 4000}, {7, 1}}};
+        {{2, 3, 4}, {3, 4}},    {{2, 3, 4}, {1, 4}}, {{2, 3, 4}, {2, 1, 1}}, {{2, 3, 4}, {}},
+        {{2, 3, 4}, {2, 3, 4}}, {{2, 3, 4}, {1}},    {{2, 1, 4}, {4}},       {{0, 3}, {1, 3}},
+        {{3, 0}, {3, 1}},       {{0, 3}, {}},        {{300, 5}, {5}},        {{7, 4000}, {7, 1}}};
     for (const auto& [from, to] : cases) {
         const Tensor<double> x = whole_numbers<double>(from);
         Tensor<double> expected = Tensor<double>::zeros(to);

@@ -51,16 +51,19 @@ BOOST_AUTO_TEST_CASE(text) {
 BOOST_AUTO_TEST_CASE(bad_sizes) {
     BOOST_TEST(message([] { of({2, -1}); }) == "shape: axis 1 of (2, -1) is negative; sizes are 0 or more");
     BOOST_TEST(message([] { of({0, -5}); }) == "shape: axis 1 of (0, -5) is negative; sizes are 0 or more");
-    BOOST_TEST(message([] { of({1, 1, 1, 1, 1, 1, 1}); }) ==
-               "shape: (1, 1, 1, 1, 1, 1, 1) has 7 axes; at most 6 are supported");
-    BOOST_TEST(message([] { of({4294967296, 4294967296}); }) ==
-               "shape: (4294967296, 4294967296) has too many elements; at most 2^59 are supported");
+    BOOST_TEST(message([] {
+                   of({1, 1, 1, 1, 1, 1, 1});
+               }) == "shape: (1, 1, 1, 1, 1, 1, 1) has 7 axes; at most 6 are supported");
+    BOOST_TEST(message([] {
+                   of({4294967296, 4294967296});
+               }) == "shape: (4294967296, 4294967296) has too many elements; at most 2^59 are supported");
     BOOST_TEST(message([] { of({huge}); }) ==
                "shape: (9223372036854775807) has too many elements; at most 2^59 are supported");
     BOOST_TEST(message([] { of({huge, huge, huge}); }).substr(0, 42) == "shape: (9223372036854775807, 9223372036854");
     // 3 (2^62) = 2^62 mod 2^63 and the like must not slip through: the product is checked at each step.
-    BOOST_TEST(message([] { of({3, std::int64_t{1} << 62, 2}); }) ==
-               "shape: (3, 4611686018427387904, 2) has too many elements; at most 2^59 are supported");
+    BOOST_TEST(message([] {
+                   of({3, std::int64_t{1} << 62, 2});
+               }) == "shape: (3, 4611686018427387904, 2) has too many elements; at most 2^59 are supported");
     BOOST_TEST(of({std::int64_t{1} << 59}).size() == std::int64_t{1} << 59);
     BOOST_TEST(message([] { of({(std::int64_t{1} << 59) + 1}); }) ==
                "shape: (576460752303423489) has too many elements; at most 2^59 are supported");
@@ -92,14 +95,17 @@ BOOST_AUTO_TEST_CASE(broadcasting) {
     BOOST_TEST(!broadcasts_to(Shape{2}, Shape{1}));
     BOOST_TEST(!broadcasts_to(Shape{2}, Shape{0}));
 
-    BOOST_TEST(message([] { broadcast("add", Shape{2, 3}, Shape{4, 3}); }) ==
-               "add: shapes (2, 3) and (4, 3) do not broadcast: axis 0 is 2 and 4; sizes must be equal or 1");
-    BOOST_TEST(message([] { broadcast("mul", Shape{5, 2, 3}, Shape{4}); }) ==
-               "mul: shapes (5, 2, 3) and (4) do not broadcast: axis 2 is 3 and 4; sizes must be equal or 1");
+    BOOST_TEST(message([] {
+                   broadcast("add", Shape{2, 3}, Shape{4, 3});
+               }) == "add: shapes (2, 3) and (4, 3) do not broadcast: axis 0 is 2 and 4; sizes must be equal or 1");
+    BOOST_TEST(message([] {
+                   broadcast("mul", Shape{5, 2, 3}, Shape{4});
+               }) == "mul: shapes (5, 2, 3) and (4) do not broadcast: axis 2 is 3 and 4; sizes must be equal or 1");
     BOOST_TEST(message([] { broadcast("add", Shape{0}, Shape{2}); }) ==
                "add: shapes (0) and (2) do not broadcast: axis 0 is 0 and 2; sizes must be equal or 1");
-    BOOST_TEST(message([] { broadcast("add", Shape{1 << 30, 1}, Shape{1, 1 << 30}); }) ==
-               "shape: (1073741824, 1073741824) has too many elements; at most 2^59 are supported");
+    BOOST_TEST(message([] {
+                   broadcast("add", Shape{1 << 30, 1}, Shape{1, 1 << 30});
+               }) == "shape: (1073741824, 1073741824) has too many elements; at most 2^59 are supported");
 }
 
 BOOST_AUTO_TEST_CASE(one_axis) {
@@ -126,7 +132,8 @@ BOOST_AUTO_TEST_CASE(axes) {
     BOOST_TEST(Axes({2, 0}).mask("op", 3) == 5u);
     BOOST_TEST(Axes({0, -1}).mask("op", 2) == 3u);
     BOOST_TEST(Axes(std::initializer_list<int>{}).mask("op", 3) == 0u);
-    BOOST_TEST(message([] { Axes(2).mask("sum", 2); }) == "sum: axis 2 is out of range; a tensor of rank 2 has axes -2 to 1");
+    BOOST_TEST(message([] { Axes(2).mask("sum", 2); }) ==
+               "sum: axis 2 is out of range; a tensor of rank 2 has axes -2 to 1");
     BOOST_TEST(message([] { Axes({1, -1}).mask("max", 2); }) == "max: axis 1 is named twice");
     BOOST_TEST(message([] { Axes{0, 1, 2, 3, 4, 5, 6}; }) == "axes: 7 axes given; at most 6 are supported");
 }

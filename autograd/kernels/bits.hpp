@@ -37,7 +37,7 @@ template <class T>
 using Bits = xsimd::batch<Word<T>>;
 
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-inline constexpr bool has_fma = true;  // xsimd::fma rounds once
+inline constexpr bool has_fma = true;  // multiply_add rounds once
 #else
 inline constexpr bool has_fma = false;
 #endif
@@ -84,7 +84,7 @@ struct Rounded {
 template <class T>
 inline Rounded<T> round_product(const Batch<T>& x, T factor, int offset = 0) {
     const T large = T(3) * T(Word<T>{1} << (Format<T>::mantissa - 1)) + T(offset);
-    const Batch<T> sum = xsimd::fma(x, Batch<T>(factor), Batch<T>(large));
+    const Batch<T> sum = multiply_add(x, Batch<T>(factor), Batch<T>(large));
     return {sum - Batch<T>(large), to_bits(sum)};
 }
 

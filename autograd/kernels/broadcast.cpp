@@ -59,9 +59,11 @@ void repeat_into(const GradientSlot<T>& out, const Shape& to, const T* x, const 
     // The output takes the place of the second operand, which is full-sized: only its old contents matter, or not.
     const BroadcastPlan plan(from, to, to);
     if (out.fresh)
-        map_broadcast(plan, out.data, [](const Batch<T>& v, const Batch<T>&) { return v; }, x, out.data);
+        map_broadcast(
+            plan, out.data, [](const Batch<T>& v, const Batch<T>&) { return v; }, x, out.data);
     else
-        map_broadcast(plan, out.data, [](const Batch<T>& v, const Batch<T>& old) { return v + old; }, x, out.data);
+        map_broadcast(
+            plan, out.data, [](const Batch<T>& v, const Batch<T>& old) { return v + old; }, x, out.data);
 }
 
 template void repeat_into(const GradientSlot<float>&, const Shape&, const float*, const Shape&);

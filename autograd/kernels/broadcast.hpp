@@ -107,7 +107,7 @@ void map_broadcast(const BroadcastPlan& plan, T* out, const F& f, const T* a, co
     const BroadcastPlan::Axis inner = plan.inner();
     if (plan.rank == 1) return map_row(inner.size, inner, out, f, a, b, full...);
     const std::int64_t rows = plan.size / inner.size;
-    parallel_for(rows, std::max<std::int64_t>(1, map_grain / inner.size), [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(rows, grain_for(inner.size), [&](std::int64_t begin, std::int64_t end) {
         NarrowOperand<T> rows_a(plan, &BroadcastPlan::Axis::a, a), rows_b(plan, &BroadcastPlan::Axis::b, b);
         if (rows_a.pays(inner.size) && rows_b.pays(inner.size)) {
             const std::int64_t step = NarrowOperand<T>::block / inner.size;
@@ -150,8 +150,8 @@ void map_broadcast_into(const GradientSlot<T>& slot, const Shape& to, const Broa
     sum_to(all.data(), out_shape, slot, to);
 }
 
-// out (of shape `to`) = or += x (of shape `from`) repeated along the axes that broadcast: what sum_to is the gradient of,
-// and the gradient of sum_to.
+// out (of shape `to`) = or += x (of shape `from`) repeated along the axes that broadcast: what sum_to is the gradient
+// of, and the gradient of sum_to.
 template <class T>
 void repeat_into(const GradientSlot<T>& out, const Shape& to, const T* x, const Shape& from);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/kernels/exp.hpp>
+#include <pollen/autograd/kernels/pair.hpp>
 
 // The error function and the normal distribution function. Both use that the tail of the normal distribution is
 //
@@ -51,24 +52,22 @@ inline Batch<T> mills_ratio(const Batch<T>& a) {
 template <class T>
 inline Batch<T> erf(const Batch<T>& x) {
     const Batch<T> a = xsimd::min(Batch<T>(ErfConstants<T>::erf_is_one), xsimd::abs(x)), z = a * a;
-    const Batch<T> near = xsimd::fma(a, long_polynomial(z, ErfConstants<T>::near), a);
+    const Batch<T> near = multiply_add(a, long_polynomial(z, ErfConstants<T>::near), a);
     const Batch<T> tail = kernels::exp<T>(-z) * mills_ratio<T>(Batch<T>(T(1.41421356237309504880)) * a);
-    const Batch<T> far = xsimd::fnma(Batch<T>(T(2)), tail, Batch<T>(T(1)));
+    const Batch<T> far = subtract_product(Batch<T>(T(2)), tail, Batch<T>(T(1)));
     return with_sign<T>(xsimd::select(a < Batch<T>(T(0.75)), near, far), x);
 }
 
-// Phi(x), and exp(-x^2 / 2) along with it
+// The tail of the normal distribution beyond |x| in two factors: 1 - Phi|x| = exponential ratio
 template <class T>
-struct NormalCdf {
-    Batch<T> cdf, exponential;
+struct NormalTail {
+    Batch<T> exponential, ratio;
 };
 template <class T>
-inline NormalCdf<T> normal_cdf(const Batch<T>& x) {
-    const Batch<T> a = xsimd::min(Batch<T>(ErfConstants<T>::tail_is_zero), xsimd::abs(x)), half(T(-0.5));
-    const Batch<T> square = a * a, lost = xsimd::fms(a, a, square);  // a^2 = square + lost
-    const Batch<T> e = kernels::exp<T>(half * square, Batch<T>(half * lost));
-    const Batch<T> tail = e * mills_ratio(a);
-    return {xsimd::select(x < Batch<T>(T(0)), tail, Batch<T>(T(1)) - tail), e};
+inline NormalTail<T> normal_tail(const Batch<T>& x) {
+    const Batch<T> a = xsimd::min(Batch<T>(ErfConstants<T>::tail_is_zero), xsimd::abs(x)), minus_half(T(-0.5));
+    const Pair<T> square = two_product(a, a);
+    return {kernels::exp<T>(minus_half * square.high, Batch<T>(minus_half * square.low)), mills_ratio(a)};
 }
 
 }  // namespace pollen::kernels

@@ -40,9 +40,9 @@ inline Batch<T> exp(const Batch<T>& x, const Tail&... tail) {
     using Constants = ExpConstants<T>;
     const Batch<T> v = between(x, Constants::lowest, Constants::highest);
     const auto [k, biased] = round_product<T>((v + ... + tail), Log2<T>::inverse, 2 * Format<T>::bias);
-    const Batch<T> high = xsimd::fnma(k, Batch<T>(Log2<T>::high), v);
-    const Batch<T> r = (xsimd::fnma(k, Batch<T>(Log2<T>::low), high) + ... + tail);
-    const Batch<T> y = Batch<T>(T(1)) + xsimd::fma(Batch<T>(r * r), long_polynomial(r, Constants::p), r);
+    const Batch<T> high = subtract_product(k, Batch<T>(Log2<T>::high), v);
+    const Batch<T> r = (subtract_product(k, Batch<T>(Log2<T>::low), high) + ... + tail);
+    const Batch<T> y = Batch<T>(T(1)) + multiply_add(Batch<T>(r * r), long_polynomial(r, Constants::p), r);
     // 2^k may not be a normal number, but it is the product of two that are.
     const Bits<T> half = biased >> 1;
     return y * power_of_two<T>(half) * power_of_two<T>(biased - half);
@@ -54,11 +54,11 @@ inline Batch<T> expm1(const Batch<T>& x) {
     using Constants = ExpConstants<T>;
     const Batch<T> v = between(x, Constants::minus_one, Constants::highest), low(Log2<T>::low);
     const auto [k, biased] = round_product(v, Log2<T>::inverse, Format<T>::bias - 1);
-    const Batch<T> high = xsimd::fnma(k, Batch<T>(Log2<T>::high), v);
-    const Batch<T> r = xsimd::fnma(k, low, high), lost = xsimd::fnma(k, low, Batch<T>(high - r));
-    const Batch<T> rest = xsimd::fma(Batch<T>(r * r), long_polynomial(r, Constants::p), lost);
+    const Batch<T> high = subtract_product(k, Batch<T>(Log2<T>::high), v);
+    const Batch<T> r = subtract_product(k, low, high), lost = subtract_product(k, low, Batch<T>(high - r));
+    const Batch<T> rest = multiply_add(Batch<T>(r * r), long_polynomial(r, Constants::p), lost);
     const Batch<T> scale = power_of_two<T>(biased);  // 2^(k-1): 2^k itself can be too large
-    const Batch<T> y = xsimd::fma(scale, rest, xsimd::fma(scale, r, scale - Batch<T>(T(0.5))));
+    const Batch<T> y = multiply_add(scale, rest, multiply_add(scale, r, scale - Batch<T>(T(0.5))));
     return xsimd::select(xsimd::abs(x) < Batch<T>(std::numeric_limits<T>::epsilon() / 8), x, y + y);
 }
 
@@ -74,7 +74,7 @@ template <class T>
 inline Batch<T> tanh(const Batch<T>& x) {
     const Batch<T> one(T(1)), a = xsimd::abs(x), z = a * a;
     const Batch<T> far = one - Batch<T>(T(2)) / (one + kernels::exp<T>(a + a));
-    const Batch<T> near = xsimd::fma(Batch<T>(a * z), long_polynomial(z, ExpConstants<T>::tanh), a);
+    const Batch<T> near = multiply_add(Batch<T>(a * z), long_polynomial(z, ExpConstants<T>::tanh), a);
     return with_sign<T>(xsimd::select(a < Batch<T>(T(0.55)), near, far), x);
 }
 

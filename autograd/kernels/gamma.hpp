@@ -90,12 +90,13 @@ inline Batch<T> lgamma(const Batch<T>& x) {
     const Batch<T> zero(T(0)), half(T(0.5)), one(T(1)), two(T(2)), a = xsimd::abs(x), log_a = kernels::log(a);
     const auto small = a < half, large = a >= Batch<T>(Constants::lgamma_large);
     const Batch<T> d = xsimd::select(small, x + half, a - half);
-    const Batch<T> zeros = xsimd::select(small, x * (x - one), xsimd::fma(Batch<T>(a - one), Batch<T>(a - two), zero));
+    const Batch<T> zeros =
+        xsimd::select(small, x * (x - one), multiply_add(Batch<T>(a - one), Batch<T>(a - two), zero));
     const Batch<T> p = zeros * long_polynomial(d, Constants::lgamma_p), q = long_polynomial(d, Constants::lgamma_q);
     const Batch<T> ratio = xsimd::select(large, one, p) / xsimd::select(large, a, q);
     const Batch<T> series = ratio * polynomial(Batch<T>(ratio * ratio), Constants::lgamma_series);
     const Batch<T> constant(T(0.41893853320467274178));  // log(2 pi) / 2 - 1/2
-    const Batch<T> stirling = xsimd::fma(Batch<T>(a - half), Batch<T>(log_a - one), constant) + series;
+    const Batch<T> stirling = multiply_add(Batch<T>(a - half), Batch<T>(log_a - one), constant) + series;
     const Batch<T> y = xsimd::select(large, stirling, xsimd::select(small, ratio - log_a, ratio));
 
     const auto reflected = x <= -half;
@@ -118,7 +119,7 @@ inline Batch<T> digamma(const Batch<T>& x) {
     const Batch<T> p = factor * long_polynomial(a, Constants::digamma_p);
     const Batch<T> q = a * long_polynomial(a, Constants::digamma_q);
     const Batch<T> ratio = xsimd::select(large, one, p) / xsimd::select(large, a, q), z = ratio * ratio;
-    const Batch<T> series = xsimd::fma(z, polynomial(z, Constants::digamma_series), Batch<T>(half * ratio));
+    const Batch<T> series = multiply_add(z, polynomial(z, Constants::digamma_series), Batch<T>(half * ratio));
     const Batch<T> y = xsimd::select(large, kernels::log(a) - series, ratio);
 
     if (!xsimd::any(reflected)) return y;
@@ -139,7 +140,7 @@ inline Batch<T> trigamma(const Batch<T>& x) {
     const auto large = a >= Batch<T>(Constants::digamma_large);
     const Batch<T> p = long_polynomial(a, Constants::trigamma_p), q = a * long_polynomial(a, Constants::trigamma_q);
     const Batch<T> ratio = xsimd::select(large, one, p) / xsimd::select(large, a, q), z = ratio * ratio;
-    const Batch<T> tail = xsimd::fma(Batch<T>(ratio * z), polynomial(z, Constants::trigamma_series), half * z);
+    const Batch<T> tail = multiply_add(Batch<T>(ratio * z), polynomial(z, Constants::trigamma_series), half * z);
     const Batch<T> y = xsimd::select(large, ratio + tail, ratio / a);
 
     if (!xsimd::any(reflected)) return y;

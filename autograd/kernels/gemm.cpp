@@ -59,15 +59,24 @@ void blas_gemm(const Product<T>& p) {
 
 // C = beta C
 template <class T>
-void scale(const Product<T>& p) {
-    for (Int i = 0; i < p.m; ++i) {
-        T* row = p.c + i * p.ldc;
-        if (p.beta == T{0})
-            std::fill(row, row + p.n, T{0});
+void scale(Int m, Int n, T beta, T* c, Int ldc) {
+    for (Int i = 0; i < m; ++i, c += ldc) {
+        if (beta == T{0})
+            std::fill(c, c + n, T{0});
         else
-            for (Int j = 0; j < p.n; ++j) row[j] *= p.beta;
+            for (Int j = 0; j < n; ++j) c[j] *= beta;
     }
 }
+
+// In flops. A product with a short inner dimension is bound by writing C, where a second thread helps little: it counts
+// for less.
+double work_of(Int m, Int n, Int k) {
+    const double dk = static_cast<double>(k);
+    return 2 * static_cast<double>(m) * static_cast<double>(n) * dk * std::min(1.0, dk / 32);
+}
+
+// The least work that is worth a task of its own. OpenBLAS wants more, since it packs what the task reads.
+constexpr double direct_block = 1.5e6, blas_block = 4e6;
 
 // Into how many parts each dimension is cut.
 struct Cut {
@@ -80,20 +89,23 @@ struct Cut {
 // cut is made again and again: once for any product that is worth two threads, further while the overhead stays small.
 // The costs are in flops an element, measured.
 Cut cut(bool direct, Int m, Int n, Int k) {
-    const double pack_a = direct ? 0 : 36, pack_b = direct ? 0 : 24, sum_c = 96, flops_per_block = direct ? 1.5e6 : 4e6;
+    const double pack_a = direct ? 0 : 36, pack_b = direct ? 0 : 18, sum_c = 96;
     constexpr double tolerated = 0.046, never = std::numeric_limits<double>::infinity();
+    constexpr Int most_partial = Int{1} << 18;  // Elements of C that are worth writing several times.
     const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
-    const double flops = 2 * dm * dn * dk;
-    const double most = std::min(flops / flops_per_block, std::max(8.0, dm * dn / (1024 * 512)));
+    const double work = work_of(m, n, k);
+    const double most = direct ? std::min(work / direct_block, 64.0)
+                               : std::min(work / blas_block, std::max({4.0, dm * dn / (1024 * 512), dk / 1024}));
     Cut c;
     double overhead = 0;
     while (static_cast<double>(2 * c.blocks()) <= most) {
         const double cost_m = m / c.m >= 64 ? static_cast<double>(c.m) * dn * dk * pack_b : never;
         const double cost_n = n / c.n >= 64 ? static_cast<double>(c.n) * dm * dk * pack_a : never;
-        const double cost_k = k / c.k >= 512 ? static_cast<double>(c.k) * dm * dn * sum_c : never;
+        const double cost_k =
+            k / c.k >= 512 && m * n <= most_partial ? static_cast<double>(c.k) * dm * dn * sum_c : never;
         const double cost = std::min({cost_m, cost_n, cost_k});
         overhead += cost;
-        if (cost == never || (c.blocks() > 1 && overhead > tolerated * flops)) break;
+        if (cost == never || (c.blocks() > 1 && overhead > tolerated * work)) break;
         (cost == cost_m ? c.m : cost == cost_n ? c.n : c.k) *= 2;
     }
     return c;
@@ -105,8 +117,7 @@ Int part_of(Int n, Int parts) { return std::min((n + parts * 16 - 1) / (parts * 
 struct GemmPartials;
 
 template <class T>
-void gemm_blocks(const Product<T>& p) {
-    const bool direct = prefers_direct<T>(p.trans_b, p.m, p.n, p.k);
+void gemm_blocks(bool direct, const Product<T>& p) {
     const Cut parts = cut(direct, p.m, p.n, p.k);
     const Int bm = part_of(p.m, parts.m), bn = part_of(p.n, parts.n), bk = part_of(p.k, parts.k);
     const Int nm = (p.m + bm - 1) / bm, nn = (p.n + bn - 1) / bn, nk = (p.k + bk - 1) / bk;
@@ -154,14 +165,16 @@ template <class T>
 void gemm(bool trans_a, bool trans_b, Int m, Int n, Int k, T alpha, const T* a, Int lda, const T* b, Int ldb, T beta,
           T* c, Int ldc) {
     check(trans_a, trans_b, m, n, k, lda, ldb, ldc);
-    const Product<T> p{trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc};
     if (m == 0 || n == 0) return;
-    if (k == 0 || alpha == T{0}) return scale(p);
+    if (k == 0 || alpha == T{0}) return scale(m, n, beta, c, ldc);
     if (n == 1 && ldc == 1 && (trans_b || ldb == 1))
         return gemv(trans_a, trans_a ? k : m, trans_a ? m : k, alpha, a, lda, b, beta, c);
     if (m == 1 && (!trans_a || lda == 1))
         return gemv(!trans_b, trans_b ? n : k, trans_b ? k : n, alpha, b, ldb, a, beta, c);
-    gemm_blocks(p);
+    const bool direct = prefers_direct(m, n, k);
+    if (direct && work_of(m, n, k) < 2 * direct_block)
+        return gemm_direct(trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    gemm_blocks<T>(direct, {trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc});
 }
 
 template <class T>
@@ -175,8 +188,7 @@ void gemm_batched(bool trans_a, bool trans_b, Int batch, Int m, Int n, Int k, T 
     if (batch < 0) throw ValueError("gemm_batched: batch = " + std::to_string(batch) + "; it may not be negative");
     if (!trans_a && stride_b == 0 && stride_a == m * k && stride_c == m * n)  // The A_i are one tall matrix.
         return gemm(trans_a, trans_b, batch * m, n, k, alpha, a, b, beta, c);
-    const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-    const Int grain = std::max<Int>(1, static_cast<Int>(1.5e6 / (flops + 100)));
+    const Int grain = std::max<Int>(1, static_cast<Int>(direct_block / (work_of(m, n, k) + 100)));
     parallel_for(batch, grain, [&](Int begin, Int end) {
         for (Int i = begin; i < end; ++i)
             gemm(trans_a, trans_b, m, n, k, alpha, a + i * stride_a, b + i * stride_b, beta, c + i * stride_c);

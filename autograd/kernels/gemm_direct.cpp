@@ -19,10 +19,9 @@ template <class T>
 struct Operands {
     const T* a;  // A(r, p) is at a[r * row_a + p * step_a].
     Int row_a, step_a;
-    const T*
-        b;  // B(p, j) is at b[p * step_b + j], but for the last vector of columns, which is at last[p * step_last].
+    const T* b;  // B(p, j) is at b[p * step_b + j].
     Int step_b;
-    const T* last;
+    const T* last;  // But the last vector of columns is at last[p * step_last].
     Int step_last;
     T* c;
     Int ldc;
@@ -126,17 +125,20 @@ void transpose(Int rows, Int columns, const T* from, Int ld_from, T* to, Int ld_
 
 }  // namespace
 
-template <class T>
-bool prefers_direct(bool trans_b, Int m, Int n, Int k) {
-    constexpr Int W = lanes<T>;
-    if (trans_b && n > max_vectors * W && (n + W - 1) / W * W * k > packed_limit) return false;
-    return m <= 12 || n <= 24 || k <= 16 || m * n * k <= 32 * 32 * 32;
+bool prefers_direct(Int m, Int n, Int k) {
+    constexpr Int small = 48 * 48 * 48;
+    return m <= 12 || n <= 24 || k <= 16 || (m * n <= small && m * n * k <= small);
 }
 
 template <class T>
 void gemm_direct(bool trans_a, bool trans_b, Int m, Int n, Int k, T alpha, const T* a, Int lda, const T* b, Int ldb,
                  T beta, T* c, Int ldc) {
     constexpr Int W = lanes<T>;
+    if (trans_b && k > 0) {  // No more columns at a time than there is room for.
+        const Int most = std::max(max_vectors * W, packed_limit / k / W * W);
+        for (; n > most; n -= most, b += most * ldb, c += most)
+            gemm_direct(trans_a, trans_b, m, most, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    }
     const Int padded = (n + W - 1) / W * W;
     const Int rest = n % W;
 
@@ -187,8 +189,6 @@ void gemm_direct(bool trans_a, bool trans_b, Int m, Int n, Int k, T alpha, const
     }
 }
 
-template bool prefers_direct<float>(bool, Int, Int, Int);
-template bool prefers_direct<double>(bool, Int, Int, Int);
 template void gemm_direct(bool, bool, Int, Int, Int, float, const float*, Int, const float*, Int, float, float*, Int);
 template void gemm_direct(bool, bool, Int, Int, Int, double, const double*, Int, const double*, Int, double, double*,
                           Int);

@@ -34,7 +34,7 @@ void dots(Int columns, const T* a, Int lda, const T* x, T* out) {
         unroll<R>([&](auto r)
                       POLLEN_INLINE { sum[r] = xsimd::fma(load_first(a + r * lda + j, columns - j), xj, sum[r]); });
     }
-    for (Int r = 0; r < R; r += W) xsimd::haddp(sum + r).store_unaligned(out + r);
+    sums_of_lanes<T, R>(sum, out);
 }
 
 // The same for one row, in several sums so that the additions need not wait for each other.
@@ -53,7 +53,7 @@ T dot(Int columns, const T* a, const T* x) {
     for (; j + W <= columns; j += W)
         sum[0] = xsimd::fma(Batch<T>::load_unaligned(a + j), Batch<T>::load_unaligned(x + j), sum[0]);
     if (j < columns) sum[1] = xsimd::fma(load_first(a + j, columns - j), load_first(x + j, columns - j), sum[1]);
-    return xsimd::hadd(((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7])));
+    return xsimd::hadd(folded(((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]))));
 }
 
 // y(r) = alpha sum_j A(r, j) x(j) + beta y(r)

@@ -31,9 +31,9 @@ struct LogConstants<double> {
 template <class T>
 inline Batch<T> log_of_parts(const Batch<T>& k, const Batch<T>& f) {
     const Batch<T> s = f / (Batch<T>(T(2)) + f), z = s * s, square = Batch<T>(T(0.5)) * f * f;
-    const Batch<T> tail = xsimd::fma(z, polynomial(z, LogConstants<T>::p), square);
-    const Batch<T> small = xsimd::fma(s, tail, Batch<T>(k * Batch<T>(Log2<T>::low)));
-    return xsimd::fma(k, Batch<T>(Log2<T>::high), Batch<T>(f - (square - small)));
+    const Batch<T> tail = multiply_add(z, polynomial(z, LogConstants<T>::p), square);
+    const Batch<T> small = multiply_add(s, tail, Batch<T>(k * Batch<T>(Log2<T>::low)));
+    return multiply_add(k, Batch<T>(Log2<T>::high), Batch<T>(f - (square - small)));
 }
 
 // k and f of a number x > 0, which may be denormal.
@@ -64,7 +64,7 @@ inline Batch<T> log1p(const Batch<T>& x) {
     const Batch<T> one(T(1)), quarter(T(0.25)), large(infinity<T>);
     const Bits<T> biased = split<T>(one + x).biased;
     const Batch<T> scale = power_of_two<T>(Bits<T>(Word<T>{2 * Format<T>::bias + 2}) - biased);  // 4 2^-k
-    const Batch<T> f = xsimd::fma(Batch<T>(quarter * x), scale, xsimd::fma(quarter, scale, -one));
+    const Batch<T> f = multiply_add(Batch<T>(quarter * x), scale, multiply_add(quarter, scale, -one));
     const Batch<T> y = log_of_parts<T>(to_number<T>(biased), f);
     const Batch<T> special = xsimd::select(x == -one, -large, xsimd::select(x == large, large, Batch<T>(nan<T>)));
     const Batch<T> near_zero = xsimd::select(xsimd::abs(x) < Batch<T>(std::numeric_limits<T>::epsilon() / 8), x, y);
@@ -76,7 +76,7 @@ template <class T>
 inline Batch<T> log1p_exp_minus_abs(const Batch<T>& x) {
     const Batch<T> e = kernels::exp<T>(-xsimd::abs(x));
     const Batch<T> s = e / (Batch<T>(T(2)) + e), z = s * s;
-    return xsimd::fnma(s, xsimd::fnma(z, long_polynomial(z, LogConstants<T>::wide), e), e);
+    return subtract_product(s, subtract_product(z, long_polynomial(z, LogConstants<T>::wide), e), e);
 }
 
 }  // namespace pollen::kernels

@@ -5,6 +5,7 @@
 
 #include <xsimd/xsimd.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 // Elementwise loops: out[i] = f(a[i], b[i], ...), vectorised by xsimd and cut into blocks for oneTBB.
@@ -18,6 +19,11 @@ using Batch = xsimd::batch<T>;
 
 // Elements in one block of a parallel elementwise loop.
 inline constexpr std::int64_t map_grain = 32768;
+
+// How many steps of a loop make one block where each step works on so many elements.
+inline std::int64_t grain_for(std::int64_t step, std::int64_t block = map_grain) {
+    return step < block ? block / std::max<std::int64_t>(1, step) : 1;
+}
 
 // An operand that moves along with the index, and one that stays: the same number for all elements.
 template <class T>

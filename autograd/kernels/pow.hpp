@@ -1,35 +1,11 @@
 #pragma once
 
 #include <pollen/autograd/kernels/log.hpp>
+#include <pollen/autograd/kernels/pair.hpp>
 
 // x^y = exp(y log x). An error in log x grows by y log x, up to 745 times, so log x is computed to nearly twice the
 // digits of the type, as the unevaluated sum of two numbers.
 namespace pollen::kernels {
-
-template <class T>
-struct Pair {
-    Batch<T> high, low;
-};
-
-// a + b exactly, for |a| >= |b| or a = 0
-template <class T>
-inline Pair<T> fast_two_sum(const Batch<T>& a, const Batch<T>& b) {
-    const Batch<T> sum = a + b;
-    return {sum, b - (sum - a)};
-}
-
-// a b exactly: the rounded product and what the rounding lost. The product is written as a multiply-add because the
-// compiler may fuse a plain one with an addition that follows, and then it is not rounded. Without fused multiply-add
-// the factors are cut in halves (Dekker, 1971).
-template <class T>
-inline Pair<T> two_product(const Batch<T>& a, const Batch<T>& b) {
-    const Batch<T> product = xsimd::fma(a, b, Batch<T>(T(0)));
-    if constexpr (has_fma) return {product, xsimd::fms(a, b, product)};
-    const Bits<T> upper(~((Word<T>{1} << ((Format<T>::mantissa + 2) / 2)) - 1));
-    const Batch<T> a1 = from_bits<T>(to_bits(a) & upper), b1 = from_bits<T>(to_bits(b) & upper), a2 = a - a1,
-                   b2 = b - b1;
-    return {product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2};
-}
 
 template <class T>
 struct PowConstants;
@@ -53,12 +29,12 @@ inline Pair<T> log_tail(const Batch<T>& s, const Batch<T>& s_low) {
     using Constants = PowConstants<T>;
     const Batch<T> two_thirds(Constants::two_thirds), two_thirds_low(Constants::two_thirds_low);
     const Pair<T> square = two_product(s, s), cube = two_product(square.high, s);
-    const Batch<T> square_low = xsimd::fma(Batch<T>(s + s), s_low, square.low);
-    const Batch<T> cube_low = xsimd::fma(square.high, s_low, xsimd::fma(square_low, s, cube.low));
+    const Batch<T> square_low = multiply_add(Batch<T>(s + s), s_low, square.low);
+    const Batch<T> cube_low = multiply_add(square.high, s_low, multiply_add(square_low, s, cube.low));
     const Pair<T> third = two_product(cube.high, two_thirds);
-    const Batch<T> third_low = xsimd::fma(cube_low, two_thirds, xsimd::fma(cube.high, two_thirds_low, third.low));
+    const Batch<T> third_low = multiply_add(cube_low, two_thirds, multiply_add(cube.high, two_thirds_low, third.low));
     const Batch<T> rest = polynomial(square.high, Constants::tail);
-    return {third.high, xsimd::fma(Batch<T>(cube.high * square.high), rest, third_low)};
+    return {third.high, multiply_add(Batch<T>(cube.high * square.high), rest, third_low)};
 }
 
 // log(x) for finite x > 0: as log(x) in log.hpp, but with the low parts of s and of the sums. The low part of the
@@ -73,7 +49,7 @@ inline Pair<T> extended_log(const Batch<T>& x) {
     const Pair<T> tail = log_tail(s, s_low);
     const Pair<T> first = fast_two_sum(Batch<T>(k * Batch<T>(Log2<T>::high)), Batch<T>(s + s));
     const Pair<T> second = fast_two_sum(first.high, tail.high);
-    const Batch<T> low = xsimd::fma(k, Batch<T>(Log2<T>::low), xsimd::fma(Batch<T>(T(2)), s_low, tail.low));
+    const Batch<T> low = multiply_add(k, Batch<T>(Log2<T>::low), multiply_add(Batch<T>(T(2)), s_low, tail.low));
     return {second.high, (first.low + second.low) + low};
 }
 
@@ -83,7 +59,7 @@ inline Batch<T> pow_special(const Batch<T>& x, const Batch<T>& y, const Pair<T>&
     const Batch<T> zero(T(0)), one(T(1)), half(T(0.5)), large(infinity<T>), a = xsimd::abs(x);
     const Batch<T> log_high = xsimd::select(a == zero, -large, xsimd::select(a < large, log_a.high, a));
     const Pair<T> product = two_product(y, log_high);
-    const Batch<T> tail = xsimd::fma(y, log_a.low, product.low);
+    const Batch<T> tail = multiply_add(y, log_a.low, product.low);
     const auto finite = xsimd::abs(product.high) < Batch<T>(T(1e4));
     const Batch<T> magnitude = kernels::exp<T>(product.high, xsimd::select(finite, tail, zero));
     // Of negative x only whole powers are real, and odd ones keep the sign.
@@ -99,7 +75,7 @@ inline Batch<T> pow(const Batch<T>& x, const Batch<T>& y) {
     const Pair<T> log_a = extended_log<T>(xsimd::abs(x)), product = two_product(y, log_a.high);
     const auto plain = x > Batch<T>(T(0)) && x < Batch<T>(infinity<T>) && xsimd::abs(product.high) < Batch<T>(T(1e4));
     if (!xsimd::all(plain)) return pow_special(x, y, log_a);
-    return kernels::exp<T>(product.high, xsimd::fma(y, log_a.low, product.low));
+    return kernels::exp<T>(product.high, multiply_add(y, log_a.low, product.low));
 }
 
 }  // namespace pollen::kernels

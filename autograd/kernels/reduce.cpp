@@ -4,8 +4,8 @@ namespace pollen::kernels {
 
 namespace {
 
-// Columns that one task reduces at a time, about the elements of one task, and the length to which short rows are strung
-// together, where the reduced axis is not the last.
+// Columns that one task reduces at a time, about the elements of one task, and the length to which short rows are
+// strung together, where the reduced axis is not the last.
 constexpr std::int64_t column_block = 2048;
 constexpr std::int64_t column_task = 65536;
 constexpr std::int64_t narrow = 256;
@@ -40,7 +40,7 @@ void reduce_short_rows(const T* x, std::int64_t rows, std::int64_t r, T* out) {
 template <class Op, class T>
 void reduce_last(const T* x, std::int64_t a, std::int64_t r, T* out) {
     if (r <= reduce_chunk) {
-        parallel_for(a, std::max<std::int64_t>(1, reduce_grain / r), [&](std::int64_t begin, std::int64_t end) {
+        parallel_for(a, grain_for(r, reduce_grain), [&](std::int64_t begin, std::int64_t end) {
             if (r <= short_row) return reduce_short_rows<Op>(x + begin * r, end - begin, r, out + begin);
             for (std::int64_t i = begin; i < end; ++i) out[i] = reduce_serial<Op, T>(r, Keep{}, Stream<T>{x + i * r});
         });
@@ -104,7 +104,7 @@ void reduce_middle(const T* x, std::int64_t a, std::int64_t r, std::int64_t b, T
     const std::int64_t chunk = std::max<std::int64_t>(32, column_task / columns), chunks = (r + chunk - 1) / chunk;
     Tensor<T> partial = chunks > 1 ? Tensor<T>::empty(Shape{a, chunks, b}) : Tensor<T>();
     T* to = chunks > 1 ? partial.fresh_data() : out;
-    const std::int64_t grain = std::max<std::int64_t>(1, reduce_grain / (std::min(chunk, r) * columns));
+    const std::int64_t grain = grain_for(std::min(chunk, r) * columns, reduce_grain);
     parallel_for(a * chunks * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
         std::int64_t block = begin % blocks, c = begin / blocks % chunks, i = begin / blocks / chunks;
         for (std::int64_t task = begin; task < end; ++task) {
@@ -181,10 +181,10 @@ void sum_to(const T* x, const Shape& from, const GradientSlot<T>& out, const Sha
     map_into(out, to.size(), Keep{}, Stream<T>{sum.data()});
 }
 
-#define POLLEN_INSTANTIATE(T)                                                  \
-    template void reduce_axes<Sum>(const T*, const Shape&, unsigned, T*);      \
-    template void reduce_axes<Max>(const T*, const Shape&, unsigned, T*);      \
-    template void reduce_axes<Min>(const T*, const Shape&, unsigned, T*);      \
+#define POLLEN_INSTANTIATE(T)                                             \
+    template void reduce_axes<Sum>(const T*, const Shape&, unsigned, T*); \
+    template void reduce_axes<Max>(const T*, const Shape&, unsigned, T*); \
+    template void reduce_axes<Min>(const T*, const Shape&, unsigned, T*); \
     template void sum_to(const T*, const Shape&, const GradientSlot<T>&, const Shape&);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)

@@ -100,8 +100,9 @@ Batch<T> last_lanes(std::int64_t n, const Batch<T>& x) {
     return xsimd::select(Batch<T>::load_unaligned(marks) > Batch<T>(0), x, Batch<T>(Op::template identity<T>));
 }
 
-// Op over f(in[0]...), ..., f(in[n - 1]...), on this thread; n at least 1. Four accumulators hide the latency, and every
-// 16 rounds they are emptied into a fifth: numbers are added to others of about their size, so little is rounded away.
+// Op over f(in[0]...), ..., f(in[n - 1]...), on this thread; n at least 1. Four accumulators hide the latency, and
+// every 16 rounds they are emptied into a fifth: numbers are added to others of about their size, so little is rounded
+// away.
 template <class Op, class T, class F, class... In>
 inline T reduce_serial(std::int64_t n, const F& f, const In&... in) {
     constexpr std::int64_t width = Batch<T>::size;

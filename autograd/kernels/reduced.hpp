@@ -64,7 +64,7 @@ void map_reduced(const ReducedPlan& plan, T* out, const F& f, const Operand&... 
             map(n, out + at, f, operand.still(at, reduced)...);
     };
     if (rows.rank == 1) return map_one(0, 0);
-    parallel_for(rows.size / n, std::max<std::int64_t>(1, map_grain / n), [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(rows.size / n, grain_for(n), [&](std::int64_t begin, std::int64_t end) {
         if (n < static_cast<std::int64_t>(Batch<T>::size)) {
             const std::int64_t step = NarrowOperand<T>::block / n;
             [&](auto&&... narrow) {
@@ -102,7 +102,7 @@ void reduce_reduced(const ReducedPlan& plan, Pool& pool, T* out, const F& f, con
         return;
     }
     if (rows.size > 0 && rows.rank == 2 && !rows.inner().a && n >= static_cast<std::int64_t>(Batch<T>::size)) {
-        parallel_for(rows.size / n, std::max<std::int64_t>(1, reduce_grain / n), [&](std::int64_t begin, std::int64_t end) {
+        parallel_for(rows.size / n, grain_for(n, reduce_grain), [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t row = begin; row < end; ++row)
                 out[row] = reduce_all<Op, T>(n, f, operand.still(row * n, row)...);
         });

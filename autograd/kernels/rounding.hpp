@@ -21,6 +21,36 @@ inline xsimd::batch<T, A> multiply_add(const xsimd::batch<T, A>& x, const xsimd:
     return xsimd::fma(x, y, z);
 }
 
+// x y - z, in the same way.
+template <class T, class A>
+inline xsimd::batch<T, A> multiply_subtract(const xsimd::batch<T, A>& x, const xsimd::batch<T, A>& y,
+                                            const xsimd::batch<T, A>& z) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(xsimd::batch<T, A>) == 64) {
+        if constexpr (sizeof(T) == 4)
+            return _mm512_fmsub_ps(x, y, z);
+        else
+            return _mm512_fmsub_pd(x, y, z);
+    }
+#endif
+    return xsimd::fms(x, y, z);
+}
+
+// z - x y, in the same way.
+template <class T, class A>
+inline xsimd::batch<T, A> subtract_product(const xsimd::batch<T, A>& x, const xsimd::batch<T, A>& y,
+                                           const xsimd::batch<T, A>& z) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(xsimd::batch<T, A>) == 64) {
+        if constexpr (sizeof(T) == 4)
+            return _mm512_fnmadd_ps(x, y, z);
+        else
+            return _mm512_fnmadd_pd(x, y, z);
+    }
+#endif
+    return xsimd::fnma(x, y, z);
+}
+
 // x, with nothing left to fuse: the multiplication that made it has been rounded.
 template <class T, class A>
 inline xsimd::batch<T, A> rounded(xsimd::batch<T, A> x) {

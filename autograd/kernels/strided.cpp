@@ -77,13 +77,14 @@ void copy_transposed(const StridedPlan& plan, int rows_axis, const T* from, T* t
     const std::int64_t across = (columns.size + tile_side - 1) / tile_side;
     const std::int64_t work = std::min(rows.size, tile_side) * std::min(columns.size, tile_side);
     const auto tile = [&](std::int64_t i, std::int64_t j, std::int64_t at_from, std::int64_t at_to) {
-        transpose_tile<T, add>(from + at_from + j * columns.from + i, columns.from, to + at_to + i * rows.to + j, rows.to,
-                               std::min(tile_side, rows.size - i), std::min(tile_side, columns.size - j));
+        transpose_tile<T, add>(from + at_from + j * columns.from + i, columns.from, to + at_to + i * rows.to + j,
+                               rows.to, std::min(tile_side, rows.size - i), std::min(tile_side, columns.size - j));
     };
-    const std::int64_t tiles = down * across, grain = std::max<std::int64_t>(1, map_grain / work);
+    const std::int64_t tiles = down * across, grain = grain_for(work);
     parallel_for(outer.size * tiles, grain, [&](std::int64_t begin, std::int64_t end) {
         if (tiles == 1)
-            return outer.walk(begin, end, [&](std::int64_t at_from, std::int64_t at_to) { tile(0, 0, at_from, at_to); });
+            return outer.walk(begin, end,
+                              [&](std::int64_t at_from, std::int64_t at_to) { tile(0, 0, at_from, at_to); });
         for (std::int64_t t = begin; t < end; ++t) {
             const std::int64_t i = t % tiles / across * tile_side, j = t % across * tile_side;
             outer.walk(t / tiles, t / tiles + 1,
@@ -126,7 +127,7 @@ void copy_strided(const StridedPlan& plan, const T* from, T* to, Write write) {
         return write == Write::add ? copy_transposed<T, true>(plan, read_fast, from, to)
                                    : copy_transposed<T, false>(plan, read_fast, from, to);
     const Outer outer(plan, last);
-    const std::int64_t grain = std::max<std::int64_t>(1, map_grain / inner.size);
+    const std::int64_t grain = grain_for(inner.size);
     parallel_for(outer.size, grain, [&](std::int64_t begin, std::int64_t end) {
         outer.walk(begin, end, [&](std::int64_t at_from, std::int64_t at_to) {
             if (inner.from == 1 && inner.to == 1 && inner.size >= 16)
@@ -147,9 +148,10 @@ void copy_strided_into_part(const GradientSlot<T>& slot, std::int64_t slot_size,
     copy_strided(plan, from, slot.data + offset, slot.fresh ? Write::over : Write::add);
 }
 
-#define POLLEN_INSTANTIATE(T)                                                \
-    template void copy_strided(const StridedPlan&, const T*, T*, Write);     \
-    template void copy_strided_into_part(const GradientSlot<T>&, std::int64_t, std::int64_t, const StridedPlan&, const T*);
+#define POLLEN_INSTANTIATE(T)                                                                                    \
+    template void copy_strided(const StridedPlan&, const T*, T*, Write);                                         \
+    template void copy_strided_into_part(const GradientSlot<T>&, std::int64_t, std::int64_t, const StridedPlan&, \
+                                         const T*);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)
 

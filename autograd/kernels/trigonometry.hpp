@@ -59,12 +59,12 @@ inline Batch<T> sine_from(const Batch<T>& a, Word<T> quarters) {
     using Ints = xsimd::batch<std::make_signed_t<Word<T>>>;
     const auto [k, bits] = round_product(a, Constants::two_over_pi);
     Batch<T> r = a;
-    for (const T part : Constants::pi_half) r = xsimd::fnma(k, Batch<T>(part), r);
+    for (const T part : Constants::pi_half) r = subtract_product(k, Batch<T>(part), r);
     const Bits<T> turn = bits + Bits<T>(quarters);
     const Batch<T> z = r * r;
-    const Batch<T> sine = xsimd::fma(Batch<T>(r * z), polynomial(z, Constants::sine), r);
-    const Batch<T> high = xsimd::fnma(Batch<T>(T(0.5)), z, Batch<T>(T(1)));
-    const Batch<T> cosine = xsimd::fma(Batch<T>(z * z), polynomial(z, Constants::cosine), high);
+    const Batch<T> sine = multiply_add(Batch<T>(r * z), polynomial(z, Constants::sine), r);
+    const Batch<T> high = subtract_product(Batch<T>(T(0.5)), z, Batch<T>(T(1)));
+    const Batch<T> cosine = multiply_add(Batch<T>(z * z), polynomial(z, Constants::cosine), high);
     const auto even = xsimd::bool_cast(xsimd::bitwise_cast<Ints>(turn & Bits<T>(1)) == Ints(0));
     const Bits<T> sign = (turn & Bits<T>(2)) << int(8 * sizeof(T) - 2);
     return xsimd::select(even, sine, cosine) ^ from_bits<T>(sign);

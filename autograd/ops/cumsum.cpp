@@ -19,7 +19,7 @@ void running_sums(const T* from, const AxisView& view, From start, T* to, bool a
     const std::int64_t n = view.size, b = view.inner;
     if (view.outer * n * b == 0) return;
     const std::int64_t blocks = (b + column_block - 1) / column_block, step = start == From::back ? -b : b;
-    const std::int64_t grain = std::max<std::int64_t>(1, kernels::map_grain / (n * std::min(b, column_block)));
+    const std::int64_t grain = kernels::grain_for(n * std::min(b, column_block));
     parallel_for(view.outer * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
         T sums[column_block];
         for (std::int64_t task = begin; task < end; ++task) {

@@ -32,7 +32,9 @@ Var<T> extremum(const char* name, const char* noun, Var<T> x, Axes axes, bool ke
         Tensor<T> share = b.scratch(b.value().shape());
         kernels::reduce_reduced<kernels::Sum>(
             plan, b.pool(), share.fresh_data(),
-            [](const Batch<T>& u, const Batch<T>& w) { return xsimd::select(is_chosen(u, w), Batch<T>(1), Batch<T>(0)); },
+            [](const Batch<T>& u, const Batch<T>& w) {
+                return xsimd::select(is_chosen(u, w), Batch<T>(1), Batch<T>(0));
+            },
             v, chosen);
         kernels::map(
             share.size(), share.fresh_data(), [](auto g, auto ties) { return g / ties; }, Stream<T>{b.grad()},

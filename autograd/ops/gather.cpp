@@ -40,19 +40,18 @@ void for_pairs(const AxisView& x, const Indices& index, std::int64_t count, cons
     if (index.size() == 0) return;
     const std::int64_t blocks = (x.inner + column_block - 1) / column_block;
     const std::int64_t work = count * std::min(x.inner, column_block);
-    parallel_for(x.outer * blocks, std::max<std::int64_t>(1, kernels::map_grain / work),
-                 [&](std::int64_t begin, std::int64_t end) {
-                     for (std::int64_t task = begin; task < end; ++task) {
-                         const std::int64_t i = task / blocks, first = task % blocks * column_block;
-                         const std::int64_t last = std::min(x.inner, first + column_block);
-                         for (std::int64_t k = 0; k < count; ++k) {
-                             for (std::int64_t j = first; j < last; ++j) {
-                                 const std::int64_t at = (i * count + k) * x.inner + j;
-                                 body((i * x.size + index.data()[at]) * x.inner + j, at);
-                             }
-                         }
-                     }
-                 });
+    parallel_for(x.outer * blocks, kernels::grain_for(work), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t task = begin; task < end; ++task) {
+            const std::int64_t i = task / blocks, first = task % blocks * column_block;
+            const std::int64_t last = std::min(x.inner, first + column_block);
+            for (std::int64_t k = 0; k < count; ++k) {
+                for (std::int64_t j = first; j < last; ++j) {
+                    const std::int64_t at = (i * count + k) * x.inner + j;
+                    body((i * x.size + index.data()[at]) * x.inner + j, at);
+                }
+            }
+        }
+    });
 }
 
 }  // namespace

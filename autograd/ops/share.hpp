@@ -4,8 +4,8 @@
 
 namespace pollen {
 
-// The numbers of x from `offset` on, under another shape and in the same memory: nothing is copied. That is safe because
-// a tape drops its nodes in reverse order, so the memory outlives the new node.
+// The numbers of x from `offset` on, under another shape and in the same memory: nothing is copied. That is safe
+// because a tape drops its nodes in reverse order, so the memory outlives the new node.
 template <Real T>
 Tensor<T> shared(const Var<T>& x, const Shape& shape, std::int64_t offset = 0) {
     return Tensor<T>::borrow(x.value().data() + offset, shape);

@@ -17,8 +17,7 @@ inline bool by_rows(const AxisView& view) {
 // Calls body(row) for each of so many rows, in parallel.
 template <class Body>
 void for_rows(std::int64_t rows, std::int64_t length, const Body& body) {
-    const std::int64_t grain = std::max<std::int64_t>(1, kernels::reduce_chunk / std::max<std::int64_t>(1, length));
-    parallel_for(rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(rows, kernels::grain_for(length, kernels::reduce_chunk), [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t row = begin; row < end; ++row) body(row);
     });
 }

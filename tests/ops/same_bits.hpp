@@ -13,8 +13,8 @@ template <class T, class F, class... Inputs>
 std::vector<Tensor<T>> value_and_gradients(const F& f, const Inputs&... inputs) {
     Tape<T> tape;
     const std::vector<Var<T>> x{tape.variable(cast<T>(inputs))...};
-    const Var<T> y = [&]<std::size_t... k>(std::index_sequence<k...>) { return f(x[k]...); }(
-        std::index_sequence_for<Inputs...>{});
+    const Var<T> y = [&]<std::size_t... k>(std::index_sequence<k...>) { return f(x[k]...); }
+    (std::index_sequence_for<Inputs...>{});
     tape.backward(y, cast<T>(normals(y.shape(), 11)));
     std::vector<Tensor<T>> all{y.value()};
     for (const Var<T>& input : x) all.push_back(input.grad());
@@ -30,14 +30,14 @@ void check_same_bits(const F& f, const Inputs&... inputs) {
         std::vector<Tensor<T>> many;
         with_threads(threads, [&] { many = value_and_gradients<T>(f, inputs...); });
         for (std::size_t k = 0; k < one.size(); ++k)
-            BOOST_TEST(std::memcmp(one[k].data(), many[k].data(),
-                                   static_cast<std::size_t>(one[k].size()) * sizeof(T)) == 0,
-                       (k == 0 ? "the value" : "a gradient") << " differs at " << threads << " threads");
+            BOOST_TEST(
+                std::memcmp(one[k].data(), many[k].data(), static_cast<std::size_t>(one[k].size()) * sizeof(T)) == 0,
+                (k == 0 ? "the value" : "a gradient") << " differs at " << threads << " threads");
     }
 }
 
-// Shapes equal and every number within rtol of the largest expected one: for sums, whose rounding errors are relative to
-// their terms.
+// Shapes equal and every number within rtol of the largest expected one: for sums, whose rounding errors are relative
+// to their terms.
 template <class T>
 void check_near(const Tensor<T>& got, const Tensor<double>& expected, double rtol) {
     BOOST_REQUIRE_EQUAL(to_string(got.shape()), to_string(expected.shape()));

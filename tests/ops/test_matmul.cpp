@@ -9,7 +9,9 @@ namespace {
 
 const auto product = [](auto x, auto y) { return pollen::matmul(x, y); };
 
-const auto with = [](MatmulOptions options) { return [options](auto x, auto y) { return pollen::matmul(x, y, options); }; };
+const auto with = [](MatmulOptions options) {
+    return [options](auto x, auto y) { return pollen::matmul(x, y, options); };
+};
 
 // A stack (b, n, m) of matrices, transposed.
 Tensor<double> transposed(const Tensor<double>& a) {
@@ -76,12 +78,11 @@ BOOST_AUTO_TEST_CASE(stacks) {
 BOOST_AUTO_TEST_CASE(broadcast_as_in_numpy) {
     const Tensor<double> x = Tensor<double>::arange(12).reshaped({2, 1, 2, 3});
     const Tensor<double> y = Tensor<double>::arange(12).reshaped({2, 3, 2});
-    const Tensor<double> expected(Shape{2, 2, 2, 2}, {10, 13, 28, 40, 28, 31, 100, 112, 46, 67, 64, 94, 172, 193, 244, 274});
+    const Tensor<double> expected(Shape{2, 2, 2, 2},
+                                  {10, 13, 28, 40, 28, 31, 100, 112, 46, 67, 64, 94, 172, 193, 244, 274});
     BOOST_TEST(value<double>(product, x, y) == expected);
-    BOOST_TEST(value<double>(product, Tensor<double>{1, 2, 3}, y) ==
-               (Tensor<double>{{16, 22}, {52, 58}}));
-    BOOST_TEST(value<double>(product, x, Tensor<double>{1, 2, 3}) ==
-               Tensor<double>(Shape{2, 1, 2}, {8, 26, 44, 62}));
+    BOOST_TEST(value<double>(product, Tensor<double>{1, 2, 3}, y) == (Tensor<double>{{16, 22}, {52, 58}}));
+    BOOST_TEST(value<double>(product, x, Tensor<double>{1, 2, 3}) == Tensor<double>(Shape{2, 1, 2}, {8, 26, 44, 62}));
     BOOST_TEST(value<double>(product, Tensor<double>{1, 2, 3}, Tensor<double>{4, 5, 6}) == Tensor<double>::scalar(32));
     BOOST_TEST(value<double>(product, Tensor<double>{1, 2}, Tensor<double>{{1, 2}, {3, 4}}) == (Tensor<double>{7, 10}));
     BOOST_TEST(value<double>(product, Tensor<double>{{1, 2}, {3, 4}}, Tensor<double>{1, 2}) == (Tensor<double>{5, 11}));
@@ -164,9 +165,10 @@ BOOST_AUTO_TEST_CASE(errors) {
                "matmul: x (3) is a vector; only a matrix can be transposed");
     BOOST_TEST(shape_error({2, 3}, {3}, {.transpose_y = true}) ==
                "matmul: y (3) is a vector; only a matrix can be transposed");
-    BOOST_TEST(shape_error({2, 4, 5}, {3, 5, 6}) ==
-               "matmul: stacks of matrices do not broadcast: x (2, 4, 5) by y (3, 5, 6); sizes before the last two must be "
-               "equal or 1");
+    BOOST_TEST(
+        shape_error({2, 4, 5}, {3, 5, 6}) ==
+        "matmul: stacks of matrices do not broadcast: x (2, 4, 5) by y (3, 5, 6); sizes before the last two must be "
+        "equal or 1");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,100 @@
+#include <pollen/autograd/kernels/conv2d.hpp>
+#include <pollen/autograd/ops/images.hpp>
+
+#include <string>
+
+namespace pollen {
+
+namespace {
+
+// The result without its padding: (n - 1) stride + (kernel - 1) dilation + 1 + output_padding - 2 padding pixels.
+Shape result(const Shape& x, const Shape& w, const ConvTranspose2dOptions& o) {
+    Pair size;
+    for (std::size_t k = 0; k < 2; ++k) {
+        const int axis = static_cast<int>(k) + 2;
+        size[k] =
+            (x[axis] - 1) * o.stride[k] + (w[axis] - 1) * o.dilation[k] + 1 + o.output_padding[k] - 2 * o.padding[k];
+    }
+    if (size[0] < 1 || size[1] < 1)
+        throw ShapeError("conv_transpose2d: x " + to_string(x) + " by w " + to_string(w) + " with padding " +
+                         to_string(o.padding) + " would give images of " + to_string(size) +
+                         "; at least (1, 1) is needed");
+    return Shape{x[0], w[1] * o.groups, size[0], size[1]};
+}
+
+// The convolution that goes the other way, from the padded y to x.
+kernels::Convolution sizes(const Shape& x, const Shape& w, const Shape& y, const ConvTranspose2dOptions& o) {
+    return {.batch = x[0],
+            .groups = o.groups,
+            .in = w[1],
+            .out = w[0] / o.groups,
+            .height = y[2] + 2 * o.padding[0],
+            .width = y[3] + 2 * o.padding[1],
+            .kernel_h = w[2],
+            .kernel_w = w[3],
+            .out_h = x[2],
+            .out_w = x[3],
+            .stride_h = o.stride[0],
+            .stride_w = o.stride[1],
+            .dilation_h = o.dilation[0],
+            .dilation_w = o.dilation[1]};
+}
+
+void check(const Shape& x, const Shape& w, const ConvTranspose2dOptions& o) {
+    check_images("conv_transpose2d", x);
+    if (w.rank() != 4)
+        throw ShapeError("conv_transpose2d: w " + to_string(w) + " has " + std::to_string(w.rank()) +
+                         " axes; kernels are (in channels, out channels / groups, height, width)");
+    check_extent("conv_transpose2d", "x", x);
+    check_extent("conv_transpose2d", "w", w);
+    check_pair("conv_transpose2d", "stride", o.stride, 1);
+    check_pair("conv_transpose2d", "padding", o.padding, 0);
+    check_pair("conv_transpose2d", "dilation", o.dilation, 1);
+    check_pair("conv_transpose2d", "output_padding", o.output_padding, 0);
+    for (std::size_t k = 0; k < 2; ++k)
+        if (o.output_padding[k] >= o.stride[k] && o.output_padding[k] >= o.dilation[k])
+            throw ValueError("conv_transpose2d: output_padding " + to_string(o.output_padding) +
+                             " must be smaller than stride " + to_string(o.stride) + " or dilation " +
+                             to_string(o.dilation));
+    const std::string groups = std::to_string(o.groups);
+    if (o.groups < 1) throw ValueError("conv_transpose2d: " + groups + " groups; at least 1 is needed");
+    if (x[1] % o.groups != 0)
+        throw ShapeError("conv_transpose2d: " + groups + " groups do not divide the " + std::to_string(x[1]) +
+                         " channels of x " + to_string(x));
+    if (w[0] != x[1])
+        throw ShapeError("conv_transpose2d: channels differ: x " + to_string(x) + " by w " + to_string(w) +
+                         "; w needs " + std::to_string(x[1]) + " input channels");
+    if (x[2] == 0 || x[3] == 0) throw ShapeError("conv_transpose2d: x " + to_string(x) + " has no pixels");
+    if (w[2] == 0 || w[3] == 0) throw ShapeError("conv_transpose2d: w " + to_string(w) + " has an empty kernel");
+}
+
+}  // namespace
+
+// y = W' * x        dL/dx += W * dL/dy        dL/dW += x * (dL/dy)'
+//
+// where y and dL/dy stand for their matrices of patches: each product of conv2d in the place of another.
+template <Real T>
+Var<T> conv_transpose2d(Var<T> x, Var<T> w, ConvTranspose2dOptions options) {
+    const Tensor<T>&a = x.value(), &k = w.value();
+    check(a.shape(), k.shape(), options);
+    const Shape shape = result(a.shape(), k.shape(), options);
+    const kernels::Convolution s = sizes(a.shape(), k.shape(), shape, options);
+    Tensor<T> y = x.state().empty(shape);
+    crop_images(GradientSlot<T>{y.fresh_data(), true}, shape, options.padding, x.state().pool(),
+                [&](T* out, T beta) { kernels::convolve_dx(s, a.data(), k.data(), beta, out, x.state().pool()); });
+    return record("conv_transpose2d", {x, w}, std::move(y), [options](Backward<T>& b) {
+        const Tensor<T>&u = b.input(0), &v = b.input(1);
+        const Shape& out = b.value().shape();
+        const kernels::Convolution c = sizes(u.shape(), v.shape(), out, options);
+        Tensor<T> room;
+        const T* g = pad_images(b.grad(), out, options.padding, b.pool(), room);
+        if (const GradientSlot<T> dx = b.slot(0)) kernels::convolve(c, g, v.data(), dx.fresh ? T(0) : T(1), dx.data);
+        if (const GradientSlot<T> dw = b.slot(1))
+            kernels::convolve_dw(c, g, u.data(), dw.fresh ? T(0) : T(1), dw.data, b.pool());
+    });
+}
+
+template Var<float> conv_transpose2d(Var<float>, Var<float>, ConvTranspose2dOptions);
+template Var<double> conv_transpose2d(Var<double>, Var<double>, ConvTranspose2dOptions);
+
+}  // namespace pollen
