@@ -72,8 +72,7 @@ GradcheckResult gradcheck(const Function& f, const Point& inputs, const Gradchec
                 return along(f, inputs, direction, t, weights) - along(f, inputs, direction, -t, weights);
             };
             const double measured = (8 * difference(h) - difference(2 * h)) / (12 * h);
-            const double error =
-                std::abs(expected - measured) / (1 + std::abs(expected) + std::abs(measured));
+            const double error = std::abs(expected - measured) / (1 + std::abs(expected) + std::abs(measured));
             if (error > result.worst) result.worst = error;
             if (error <= options.tolerance || !result.ok) continue;
             result.ok = false;

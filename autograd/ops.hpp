@@ -20,6 +20,9 @@ namespace pollen {
 template <class T>
 using Number = std::type_identity_t<T>;
 
+// One line an op, whatever its length says to the formatter.
+// clang-format off
+
 // ---- arithmetic: x + y, x - y, x * y, x / y, -x ----------------------------------------------------------------------
 
 template <Real T> Var<T> add(Var<T> x, Var<T> y);
@@ -170,7 +173,6 @@ template <Real T> Var<T> cholesky_logdet(Var<T> l);  // log det(L L') = 2 sum lo
 template <class S>
 concept PlainNumber = std::integral<S> || std::floating_point<S>;
 
-// clang-format off
 template <Real T> Var<T> operator+(Var<T> x, Var<T> y) { return add(x, y); }
 template <Real T> Var<T> operator-(Var<T> x, Var<T> y) { return sub(x, y); }
 template <Real T> Var<T> operator*(Var<T> x, Var<T> y) { return mul(x, y); }
@@ -204,7 +206,8 @@ template <Real T, class Y> Var<T>& operator/=(Var<T>& x, const Y& y) { return x 
 // float and double do not mix: a tape has one number type. These exist to say so in words.
 template <Real A, Real B> requires(!std::same_as<A, B>)
 struct MixedTypes {
-    static_assert(std::same_as<A, B>, "pollen: float and double do not mix in one expression; cast one tensor before it enters the tape");
+    static_assert(std::same_as<A, B>,
+                  "pollen: float and double do not mix in one expression; cast one tensor before it enters the tape");
 };
 template <Real A, Real B> requires(!std::same_as<A, B>) MixedTypes<A, B> operator+(Var<A>, Var<B>) { return {}; }
 template <Real A, Real B> requires(!std::same_as<A, B>) MixedTypes<A, B> operator-(Var<A>, Var<B>) { return {}; }

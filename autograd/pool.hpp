@@ -99,7 +99,8 @@ class Pool {
 
 // One owner less; the last one gives the buffer back.
 inline void release(Buffer* buffer) {
-    if (buffer->unique() || buffer->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) buffer->pool->give_back(buffer);
+    if (buffer->unique() || buffer->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        buffer->pool->give_back(buffer);
 }
 
 }  // namespace pollen

@@ -79,11 +79,11 @@ class Backward {
   public:
     Backward(TapeState<T>& state, std::uint32_t index) : state_(state), index_(index) {}
 
-    const Tensor<T>& value() const;         // the op's output
-    const T* grad() const;                  // dL/d(output), as many numbers as the output has
-    const Tensor<T>& input(int k) const;    // the op's k-th input
+    const Tensor<T>& value() const;       // the op's output
+    const T* grad() const;                // dL/d(output), as many numbers as the output has
+    const Tensor<T>& input(int k) const;  // the op's k-th input
     int input_count() const;
-    bool wants(int k) const;                // whether input k needs a gradient
+    bool wants(int k) const;  // whether input k needs a gradient
 
     // dL/d(input k), to be written or added to as GradientSlot says.
     GradientSlot<T> slot(int k);
@@ -231,8 +231,7 @@ template <Real T>
 class Tape {
   public:
     // With Recording::off nothing needs a gradient: the tape only computes, for prediction.
-    explicit Tape(Recording recording = Recording::on)
-        : state_(TapeState<T>::open(recording == Recording::on)) {}
+    explicit Tape(Recording recording = Recording::on) : state_(TapeState<T>::open(recording == Recording::on)) {}
     Tape(Tape&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
     Tape& operator=(Tape&& other) noexcept {
         std::swap(state_, other.state_);

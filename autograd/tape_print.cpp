@@ -53,7 +53,8 @@ std::string TapeState<T>::dot() {
                 pollen::to_string(n.value.shape()) + "\\nvalue " + preview(n.value.data(), n.value.size());
         if (n.grad) text += "\\ngradient " + preview(static_cast<const T*>(n.grad->data()), n.value.size());
         text += n.needs_grad ? "\"];\n" : "\", style=\"rounded,dashed\"];\n";
-        for (std::uint32_t input : inputs(n)) text += "  n" + std::to_string(input) + " -> n" + std::to_string(i) + ";\n";
+        for (std::uint32_t input : inputs(n))
+            text += "  n" + std::to_string(input) + " -> n" + std::to_string(i) + ";\n";
     }
     return text + "}\n";
 }

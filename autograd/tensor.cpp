@@ -59,8 +59,7 @@ Tensor<T> Tensor<T>::linspace(T first, T last, std::int64_t n) {
     Tensor tensor = empty(Shape{n});
     for (std::int64_t i = 0; i < n; ++i) {
         const double t = n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 0.0;
-        tensor.fresh_data()[i] =
-            static_cast<T>(static_cast<double>(first) * (1.0 - t) + static_cast<double>(last) * t);
+        tensor.fresh_data()[i] = static_cast<T>(static_cast<double>(first) * (1.0 - t) + static_cast<double>(last) * t);
     }
     return tensor;
 }

@@ -40,9 +40,9 @@ class Tensor {
     static Tensor ones(const Shape& shape) { return full(shape, T(1)); }
     static Tensor full(const Shape& shape, T value);
     static Tensor scalar(T value) { return full(Shape{}, value); }
-    static Tensor arange(std::int64_t n);                            // 0, 1, ..., n - 1
-    static Tensor linspace(T first, T last, std::int64_t n);         // n evenly spaced numbers, both ends included
-    static Tensor eye(std::int64_t n);                               // the identity matrix
+    static Tensor arange(std::int64_t n);                     // 0, 1, ..., n - 1
+    static Tensor linspace(T first, T last, std::int64_t n);  // n evenly spaced numbers, both ends included
+    static Tensor eye(std::int64_t n);                        // the identity matrix
     static Tensor empty(const Shape& shape, Pool& pool = Pool::global());  // contents unspecified
 
     // A tensor over somebody else's memory, which must live longer. Copies of it own theirs.

@@ -11,7 +11,9 @@
 namespace pollen {
 
 namespace detail {
-inline std::vector<std::size_t> xtensor_shape(const Shape& shape) { return {shape.sizes().begin(), shape.sizes().end()}; }
+inline std::vector<std::size_t> xtensor_shape(const Shape& shape) {
+    return {shape.sizes().begin(), shape.sizes().end()};
+}
 }  // namespace detail
 
 // The tensor's numbers as an xtensor adaptor, without a copy; use it only while the tensor lives.

@@ -11,9 +11,9 @@ using Work = std::function<void()>;
 
 // How a row's numbers are made from the fastest time of one call.
 struct Unit {
-    std::string name;      // ns, us, ms, GB/s, GF/s
-    double per_second;     // a time: seconds times this; a rate: this divided by seconds
-    bool rate;             // rates are better when larger
+    std::string name;   // ns, us, ms, GB/s, GF/s
+    double per_second;  // a time: seconds times this; a rate: this divided by seconds
+    bool rate;          // rates are better when larger
 
     static Unit nanoseconds(double calls = 1) { return {"ns", 1e9 / calls, false}; }
     static Unit microseconds() { return {"us", 1e6, false}; }

@@ -53,11 +53,16 @@ const Register rows([] {
     add_product(square, 1, 0.95);
     add_product(square, 2, 1.8);
     const Product layers[] = {
-        {"gemm_784_1200_forward", false, true, 128, 1200, 784},   {"gemm_784_1200_weights", true, false, 1200, 784, 128},
-        {"gemm_784_1200_input", false, false, 128, 784, 1200},    {"gemm_1200_1200_forward", false, true, 128, 1200, 1200},
-        {"gemm_1200_1200_weights", true, false, 1200, 1200, 128}, {"gemm_1200_1200_input", false, false, 128, 1200, 1200},
-        {"gemm_1200_10_forward", false, true, 128, 10, 1200},     {"gemm_1200_10_weights", true, false, 10, 1200, 128},
-        {"gemm_1200_10_input", false, false, 128, 1200, 10},      {"gemm_both_transposed", true, true, 128, 1200, 784},
+        {"gemm_784_1200_forward", false, true, 128, 1200, 784},
+        {"gemm_784_1200_weights", true, false, 1200, 784, 128},
+        {"gemm_784_1200_input", false, false, 128, 784, 1200},
+        {"gemm_1200_1200_forward", false, true, 128, 1200, 1200},
+        {"gemm_1200_1200_weights", true, false, 1200, 1200, 128},
+        {"gemm_1200_1200_input", false, false, 128, 1200, 1200},
+        {"gemm_1200_10_forward", false, true, 128, 10, 1200},
+        {"gemm_1200_10_weights", true, false, 10, 1200, 128},
+        {"gemm_1200_10_input", false, false, 128, 1200, 10},
+        {"gemm_both_transposed", true, true, 128, 1200, 784},
     };
     for (const Product& p : layers) {
         add_product(p, 1, 0.9);

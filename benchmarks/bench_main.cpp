@@ -85,7 +85,8 @@ Result measure(const Row& row, const Peers& peers) {
 }
 
 void print_header() {
-    std::printf("%-28s %9s  %-5s %-34s %9s  %6s  %5s\n", "name", "ours", "unit", "compared with", "its", "ratio", "goal");
+    std::printf("%-28s %9s  %-5s %-34s %9s  %6s  %5s\n", "name", "ours", "unit", "compared with", "its", "ratio",
+                "goal");
 }
 
 void print(const Result& result) {
@@ -161,8 +162,9 @@ int run(int argc, char** argv) {
         if ((suite.empty() || row.suite == suite) && !row.peer_work && !row.peer_value) wanted.push_back(row.name);
     }
     const Peers peers(wanted);
-    std::printf("%d threads, OpenBLAS kernels: %s; the fastest of %d repetitions; a ratio below its goal is marked <\n\n",
-                thread_count(), kernels::blas_kernel_family().c_str(), repetitions);
+    std::printf(
+        "%d threads, OpenBLAS kernels: %s; the fastest of %d repetitions; a ratio below its goal is marked <\n\n",
+        thread_count(), kernels::blas_kernel_family().c_str(), repetitions);
     print_header();
     std::vector<Result> results;
     for (const Row& row : rows()) {

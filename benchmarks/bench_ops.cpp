@@ -86,13 +86,20 @@ const Register rows([] {
     add_memory_bound(a, "scale", 2, [](auto x, auto) { return x * 1.5; });
     add_memory_bound(a, "relu", 2, [](auto, auto y) { return relu(y); });
     add_memory_bound(a, "square", 2, [](auto x, auto) { return square(x); });
-    add_compute_bound(a, "exp", [](auto x) { return exp(x); }, [](Batch x) { return xsimd::exp(x); });
-    add_compute_bound(a, "log", [](auto x) { return log(x); }, [](Batch x) { return xsimd::log(x); });
-    add_compute_bound(a, "log1p", [](auto x) { return log1p(x); }, [](Batch x) { return xsimd::log1p(x); });
-    add_compute_bound(a, "tanh", [](auto x) { return tanh(x); }, [](Batch x) { return xsimd::tanh(x); });
-    add_compute_bound(a, "sin", [](auto x) { return sin(x); }, [](Batch x) { return xsimd::sin(x); });
-    add_compute_bound(a, "erf", [](auto x) { return erf(x); }, [](Batch x) { return xsimd::erf(x); });
-    add_compute_bound(a, "lgamma", [](auto x) { return lgamma(x); }, [](Batch x) { return xsimd::lgamma(x); });
+    add_compute_bound(
+        a, "exp", [](auto x) { return exp(x); }, [](Batch x) { return xsimd::exp(x); });
+    add_compute_bound(
+        a, "log", [](auto x) { return log(x); }, [](Batch x) { return xsimd::log(x); });
+    add_compute_bound(
+        a, "log1p", [](auto x) { return log1p(x); }, [](Batch x) { return xsimd::log1p(x); });
+    add_compute_bound(
+        a, "tanh", [](auto x) { return tanh(x); }, [](Batch x) { return xsimd::tanh(x); });
+    add_compute_bound(
+        a, "sin", [](auto x) { return sin(x); }, [](Batch x) { return xsimd::sin(x); });
+    add_compute_bound(
+        a, "erf", [](auto x) { return erf(x); }, [](Batch x) { return xsimd::erf(x); });
+    add_compute_bound(
+        a, "lgamma", [](auto x) { return lgamma(x); }, [](Batch x) { return xsimd::lgamma(x); });
     add_compute_bound(
         a, "softplus", [](auto x) { return softplus(x); }, [](Batch x) { return xsimd::log1p(xsimd::exp(x)); });
     add_compute_bound(

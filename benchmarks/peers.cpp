@@ -16,8 +16,8 @@ Peers::Peers(const std::vector<std::string>& names) {
     }
     for (const char* threads : {"1", "2"}) {
         std::string command = "OPENBLAS_CORETYPE=" + kernels::blas_kernel_family() + " OMP_NUM_THREADS=" + threads +
-                              " OPENBLAS_NUM_THREADS=" + threads + " /usr/bin/python3 '" POLLEN_PEERS_DIR "/torch_peer.py' " +
-                              threads;
+                              " OPENBLAS_NUM_THREADS=" + threads +
+                              " /usr/bin/python3 '" POLLEN_PEERS_DIR "/torch_peer.py' " + threads;
         for (const std::string& name : names) command += " " + name;
         std::FILE* pipe = popen(command.c_str(), "r");
         if (!pipe) return;

@@ -55,8 +55,8 @@ using Weights = std::vector<Tensor<double>>;
 
 Weights draw_prior(Random& random) {
     Weights w;
-    for (const Shape& shape : {Shape{1, hidden}, Shape{hidden}, Shape{hidden, hidden}, Shape{hidden}, Shape{hidden, 1},
-                               Shape{1}}) {
+    for (const Shape& shape :
+         {Shape{1, hidden}, Shape{hidden}, Shape{hidden, hidden}, Shape{hidden}, Shape{hidden, 1}, Shape{1}}) {
         w.push_back(Tensor<double>::zeros(shape));
         random.fill_normal(w.back().mutable_values(), 0.0, prior_sd / 2);
     }
@@ -115,7 +115,8 @@ void plot(const char* title, const Data& data, const std::vector<double>& mean, 
         if (r >= 0 && r < plot_height) rows[static_cast<std::size_t>(r)][column] = mark;
     };
     for (std::size_t c = 0; c < plot_width; ++c) {
-        const int top = std::max(row(mean[c] + 2 * sd[c]), 0), bottom = std::min(row(mean[c] - 2 * sd[c]), plot_height - 1);
+        const int top = std::max(row(mean[c] + 2 * sd[c]), 0),
+                  bottom = std::min(row(mean[c] - 2 * sd[c]), plot_height - 1);
         for (int r = top; r <= bottom; ++r) put(r, c, '.');
         put(row(mean[c]), c, '*');
     }

@@ -48,8 +48,8 @@ void check_close(const Tensor<T>& got, const Tensor<double>& expected, double ul
         if ((std::isnan(a) && std::isnan(b)) || static_cast<T>(a) == static_cast<T>(b)) continue;
         const double unit = std::max(std::abs(b), static_cast<double>(std::numeric_limits<T>::min())) *
                             static_cast<double>(std::numeric_limits<T>::epsilon());
-        BOOST_TEST(std::abs(a - b) <= ulps * unit,
-                   "element " << i << ": got " << a << ", expected " << b << ", off by " << std::abs(a - b) / unit << " ulp");
+        BOOST_TEST(std::abs(a - b) <= ulps * unit, "element " << i << ": got " << a << ", expected " << b << ", off by "
+                                                              << std::abs(a - b) / unit << " ulp");
     }
 }
 
@@ -59,8 +59,8 @@ template <class F, class... Inputs>
 void check_gradients(const F& f, const Inputs&... inputs) {
     const std::vector<Tensor<double>> points{inputs...};
     const auto call = [&](auto x) {
-        return [&]<std::size_t... k>(std::index_sequence<k...>) { return f(x[k]...); }(
-            std::index_sequence_for<Inputs...>{});
+        return [&]<std::size_t... k>(std::index_sequence<k...>) { return f(x[k]...); }
+        (std::index_sequence_for<Inputs...>{});
     };
     const auto once = [&](std::span<const Var<double>> x) { return call(x); };
     const GradcheckResult plain = gradcheck(once, points);

@@ -83,7 +83,8 @@ BOOST_AUTO_TEST_CASE(nothing_is_recorded_without_variables) {
 }
 
 BOOST_AUTO_TEST_CASE(stale_handles_are_errors) {
-    const std::string stale = "this Var refers to node 0 of a tape that was cleared, rewound or destroyed since; make it again";
+    const std::string stale =
+        "this Var refers to node 0 of a tape that was cleared, rewound or destroyed since; make it again";
     Tape<double> tape;
     const auto x = tape.variable({1, 2});
     tape.clear();

@@ -66,23 +66,27 @@ BOOST_AUTO_TEST_CASE(element_access_is_checked) {
     t(1, 2) = 5;
     BOOST_TEST(t(1, 2) == 5);
     BOOST_TEST(error_of<ShapeError>([&] { t(2, 0); }) == "tensor: index 2 is out of range for axis 0 of shape (2, 3)");
-    BOOST_TEST(error_of<ShapeError>([&] { t(0, -1); }) == "tensor: index -1 is out of range for axis 1 of shape (2, 3)");
+    BOOST_TEST(error_of<ShapeError>([&] { t(0, -1); }) ==
+               "tensor: index -1 is out of range for axis 1 of shape (2, 3)");
     BOOST_TEST(error_of<ShapeError>([&] { t(0); }) == "tensor: 1 indices for shape (2, 3); 2 are needed");
-    BOOST_TEST(error_of<ShapeError>([&] { t.item(); }) ==
-               "item: a tensor of shape (2, 3) has 6 elements, not one");
+    BOOST_TEST(error_of<ShapeError>([&] { t.item(); }) == "item: a tensor of shape (2, 3) has 6 elements, not one");
 }
 
 BOOST_AUTO_TEST_CASE(bad_sizes_are_refused_before_memory_is_taken) {
-    BOOST_TEST(error_of<ShapeError>([] { Tensor<float>::zeros({2, -1}); }) ==
-               "shape: axis 1 of (2, -1) is negative; sizes are 0 or more");
-    BOOST_TEST(error_of<ShapeError>([] { Tensor<float>::zeros({1LL << 40, 1LL << 40}); }) ==
-               "shape: (1099511627776, 1099511627776) has too many elements; at most 2^59 are supported");
+    BOOST_TEST(error_of<ShapeError>([] {
+                   Tensor<float>::zeros({2, -1});
+               }) == "shape: axis 1 of (2, -1) is negative; sizes are 0 or more");
+    BOOST_TEST(error_of<ShapeError>([] {
+                   Tensor<float>::zeros({1LL << 40, 1LL << 40});
+               }) == "shape: (1099511627776, 1099511627776) has too many elements; at most 2^59 are supported");
     BOOST_TEST(error_of<MemoryError>([] { (void)Tensor<double>::empty({1LL << 58}); }) ==
                "pool: the system has no 2305843009213693952 bytes left for a tensor");
-    BOOST_TEST(error_of<ShapeError>([] { Tensor<float>(Shape{2, 2}, std::vector<float>{1, 2, 3}); }) ==
-               "tensor: 3 numbers for shape (2, 2), which holds 4");
-    BOOST_TEST(error_of<ShapeError>([] { Tensor<float>{{1, 2}, {3}}; }) ==
-               "tensor: row 1 has 1 numbers where row 0 has 2; rows must be equally long");
+    BOOST_TEST(error_of<ShapeError>([] {
+                   Tensor<float>(Shape{2, 2}, std::vector<float>{1, 2, 3});
+               }) == "tensor: 3 numbers for shape (2, 2), which holds 4");
+    BOOST_TEST(error_of<ShapeError>([] {
+                   Tensor<float>{{1, 2}, {3}};
+               }) == "tensor: row 1 has 1 numbers where row 0 has 2; rows must be equally long");
 }
 
 BOOST_AUTO_TEST_CASE(reshaping) {
@@ -90,10 +94,12 @@ BOOST_AUTO_TEST_CASE(reshaping) {
     const Tensor<double> r = t.reshaped({2, -1});
     BOOST_TEST(r.shape() == Shape({2, 3}));
     BOOST_TEST(r.data() == t.data());
-    BOOST_TEST(error_of<ShapeError>([&] { t.reshaped({4, -1}); }) ==
-               "reshape: (6) to (4, -1): 6 elements cannot be cut into parts of 4");
-    BOOST_TEST(error_of<ShapeError>([&] { t.reshaped({-1, -1}); }) ==
-               "reshape: (6) to (-1, -1): only one size may be -1");
+    BOOST_TEST(error_of<ShapeError>([&] {
+                   t.reshaped({4, -1});
+               }) == "reshape: (6) to (4, -1): 6 elements cannot be cut into parts of 4");
+    BOOST_TEST(error_of<ShapeError>([&] {
+                   t.reshaped({-1, -1});
+               }) == "reshape: (6) to (-1, -1): only one size may be -1");
     BOOST_TEST(error_of<ShapeError>([&] { t.reshaped({7}); }) == "reshape: (6) to (7): 6 elements do not fill 7");
 }
 

@@ -56,7 +56,8 @@ class Network {
 
 template <class T>
 bool same_bits(const Tensor<T>& a, const Tensor<T>& b) {
-    return a.shape() == b.shape() && std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0;
+    return a.shape() == b.shape() &&
+           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0;
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 namespace pollen::kernels {
 
-BroadcastPlan::BroadcastPlan(const Shape& a, const Shape& b, const Shape& out) : size(out.size()) {
+void BroadcastPlan::merge_axes(const Shape& a, const Shape& b, const Shape& out) {
     std::int64_t stride_a = 1, stride_b = 1;
     std::array<Axis, max_rank> reversed;  // the last axis first
     for (int back = 0; back < out.rank(); ++back) {

@@ -11,17 +11,27 @@ namespace pollen::kernels {
 // two axes. Only the last one is a SIMD loop.
 struct BroadcastPlan {
     struct Axis {
-        std::int64_t size = 1;
-        std::int64_t a = 0;  // how far a moves for one step along this axis: 0 where it is repeated
-        std::int64_t b = 0;
+        std::int64_t size;
+        std::int64_t a;  // how far a moves for one step along this axis: 0 where it is repeated
+        std::int64_t b;
     };
     std::array<Axis, max_rank> axes;
     int rank = 0;
     std::int64_t size = 0;  // of the output
 
-    BroadcastPlan(const Shape& a, const Shape& b, const Shape& out);
+    BroadcastPlan(const Shape& a, const Shape& b, const Shape& out) : size(out.size()) {
+        if (a.size() == 1 || b.size() == 1) {  // a number beside a tensor: the common case in small models
+            axes[0] = {out.size(), a.size() == out.size(), b.size() == out.size()};
+            rank = 1;
+        } else {
+            merge_axes(a, b, out);
+        }
+    }
 
     const Axis& inner() const { return axes[static_cast<std::size_t>(rank - 1)]; }
+
+  private:
+    void merge_axes(const Shape& a, const Shape& b, const Shape& out);
 };
 
 // Where the operands stand as the output is walked through row by row.

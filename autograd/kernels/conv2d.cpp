@@ -71,6 +71,10 @@ void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y) {
 template <class T>
 void convolve_dx(const Convolution& s, const T* dy, const T* w, T beta, T* dx, Pool& pool) {
     const Int depth = s.depth(), pixels = s.pixels();
+    if (s.out == 0) {
+        if (beta == T(0)) std::fill_n(dx, s.batch * s.image(), T(0));
+        return;
+    }
     Tensor<T> transposed = Tensor<T>::empty(Shape{s.groups, depth, s.out}, pool);
     T* wt = transposed.fresh_data();
     for (Int group = 0; group < s.groups; ++group)

@@ -25,7 +25,7 @@ template <class T>
 void transpose_results(const Convolution& s, Int group, Int first, Int count, Int width, const T* dy, T* to) {
     for (Int o = 0; o < s.out; o += width, to += max_columns * width) {
         const Int some = std::min(width, s.out - o);
-        if (some < width) std::fill_n(to, count * width, T(0));
+        if (some % lanes<T> != 0) std::fill_n(to, count * width, T(0));
         each_image(s, group, first, count, [&](Int at, Int column, Int n) {
             transpose_tile<T, false>(dy + at + o * s.pixels(), s.pixels(), to + column * width, width, n, some);
         });
@@ -57,12 +57,15 @@ template <class T>
 void convolve_dw(const Convolution& s, const T* x, const T* dy, T beta, T* dw, Pool& pool) {
     const Int depth = s.depth(), columns = s.columns();
     if (depth == 0 || s.out == 0) return;
+    if (columns == 0) {
+        if (beta == T(0)) std::fill_n(dw, s.groups * s.out * depth, T(0));
+        return;
+    }
     const Int ld_sum = round_up(s.out, lanes<T>), size = s.groups * depth * ld_sum;
     const Int panels = (ld_sum + panel<T> - 1) / panel<T>, width = round_up((ld_sum + panels - 1) / panels, lanes<T>);
 
     const Int most = std::clamp<Int>(max_partials / size, 1, max_parts);
-    const Int part = round_up(std::max<Int>(1, (columns + most - 1) / most), max_columns);
-    const Int parts = std::max<Int>(1, (columns + part - 1) / part);
+    const Int part = round_up((columns + most - 1) / most, max_columns), parts = (columns + part - 1) / part;
     const RowBlocks blocks(s, max_rows, ld, RowBlocks::Order::ascending);
     const Int units = parts * s.groups < max_parts ? blocks.channel_blocks() : 1;
     const Int blocks_per_unit = blocks.channel_blocks() * blocks.cuts() / units;
@@ -77,9 +80,8 @@ void convolve_dw(const Convolution& s, const T* x, const T* dy, T beta, T* dw, P
             const Int first_block = unit % units * blocks_per_unit;
             T* sum = partials + p * size + group * depth * ld_sum;
             const Int last = std::min(columns, (p + 1) * part);
-            // Once even without a column: the sum is 0 then.
-            for (Int first = p * part; first == p * part || first < last; first += max_columns) {
-                const Int count = std::clamp<Int>(last - first, 0, max_columns);
+            for (Int first = p * part; first < last; first += max_columns) {
+                const Int count = std::min(max_columns, last - first);
                 transpose_results(s, group, first, count, width, dy, results);
                 for (Int k = first_block; k < first_block + blocks_per_unit; ++k) {
                     const RowBlock block = blocks(group, k / blocks.cuts(), k % blocks.cuts());

@@ -32,7 +32,8 @@ struct Stream {
     Batch<T> load(std::int64_t i) const { return Batch<T>::load_unaligned(data + i); }
     Batch<T> load_part(std::int64_t i, std::int64_t n) const {
         alignas(64) T part[Batch<T>::size];
-        for (std::int64_t k = 0; k < static_cast<std::int64_t>(Batch<T>::size); ++k) part[k] = data[i + (k < n ? k : 0)];
+        for (std::int64_t k = 0; k < static_cast<std::int64_t>(Batch<T>::size); ++k)
+            part[k] = data[i + (k < n ? k : 0)];
         return Batch<T>::load_aligned(part);
     }
     Batch<T> load_one() const { return Batch<T>(data[0]); }
@@ -88,7 +89,8 @@ inline void map_into(const GradientSlot<T>& slot, std::int64_t n, const F& f, co
     if (slot.fresh)
         map(n, slot.data, f, in...);
     else
-        map(n, slot.data, [&f](const Batch<T>& sum, const auto&... x) { return sum + f(x...); }, Stream<T>{slot.data},
+        map(
+            n, slot.data, [&f](const Batch<T>& sum, const auto&... x) { return sum + f(x...); }, Stream<T>{slot.data},
             in...);
 }
 

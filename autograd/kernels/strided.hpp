@@ -13,9 +13,9 @@ namespace pollen::kernels {
 // written. Axes of size 1 are left out and neighbours that can be walked as one axis are merged.
 struct StridedPlan {
     struct Axis {
-        std::int64_t size = 1;
-        std::int64_t from = 0;
-        std::int64_t to = 0;
+        std::int64_t size;
+        std::int64_t from;
+        std::int64_t to;
     };
     std::array<Axis, max_rank> axes;
     int rank = 0;

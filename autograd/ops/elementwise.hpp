@@ -57,9 +57,9 @@ Var<T> binary(const char* name, Var<T> x, Var<T> y, F f, DX dx, DY dy) {
 }  // namespace pollen
 
 // For a function template with one Var, or two, as arguments: its float and double versions.
-#define POLLEN_INSTANTIATE_UNARY(op)            \
+#define POLLEN_INSTANTIATE_UNARY(op)    \
     template Var<float> op(Var<float>); \
     template Var<double> op(Var<double>);
-#define POLLEN_INSTANTIATE_BINARY(op)                              \
+#define POLLEN_INSTANTIATE_BINARY(op)               \
     template Var<float> op(Var<float>, Var<float>); \
     template Var<double> op(Var<double>, Var<double>);

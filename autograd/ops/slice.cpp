@@ -1,3 +1,4 @@
+#include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/autograd/kernels/strided.hpp>
 #include <pollen/autograd/ops/axis_view.hpp>
 #include <pollen/autograd/ops/share.hpp>
@@ -23,12 +24,18 @@ Var<T> slice(Var<T> x, int axis, std::int64_t begin, std::int64_t end, std::int6
     const std::int64_t stride = count > 1 ? step : 1;
 
     const Shape to = with_size(shape, along, count);
+    if (view.outer == 1 && stride == 1)  // one piece of x, which need not be copied
+        return record("slice", {x}, shared(x, to, offset), [offset](Backward<T>& b) {
+            T* dx = b.accumulate(0);
+            kernels::map_into(GradientSlot<T>{dx + offset, false}, b.value().size(), kernels::Keep{},
+                              kernels::Stream<T>{b.grad()});
+        });
     kernels::StridedPlan plan;
     plan.push(view.outer, view.size * view.inner, count * view.inner);
     plan.push(count, stride * view.inner, view.inner);
     plan.push(view.inner, 1, 1);
-    Tensor<T> y = plan.contiguous() ? shared(x, to, offset) : x.state().empty(to);
-    if (!plan.contiguous()) kernels::copy_strided(plan, x.value().data() + offset, y.fresh_data());
+    Tensor<T> y = x.state().empty(to);
+    kernels::copy_strided(plan, x.value().data() + offset, y.fresh_data());
 
     return record("slice", {x}, std::move(y), [along, offset, stride](Backward<T>& b) {
         const AxisView from(b.value().shape(), along), into(b.input(0).shape(), along);
