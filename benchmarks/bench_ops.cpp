@@ -112,7 +112,7 @@ const Register rows([] {
                  sum(a->tape.borrow(a->x));
                  a->tape.clear();
              },
-         .peer = "copy",
+         .peer = "copy, counting what it reads",
          .peer_work = [a] { bare_loop(*a, [](Batch x) { return x; }); },
          .goal = 0.4});
 });
