@@ -11,6 +11,22 @@
 
 namespace pollen {
 
+namespace {
+
+// libtbb is not compiled for the thread sanitizer, which therefore cannot see how work changes hands there. These two
+// points in time are all it has to know: a loop's tasks begin after the loop did, and the loop ends after its tasks.
+#ifdef POLLEN_TSAN
+extern "C" void __tsan_acquire(void*);
+extern "C" void __tsan_release(void*);
+void publish(char& moment) { __tsan_release(&moment); }
+void observe(char& moment) { __tsan_acquire(&moment); }
+#else
+void publish(char&) {}
+void observe(char&) {}
+#endif
+
+}  // namespace
+
 namespace detail {
 
 // Isolated: a thread that waits here for its loop to end must not pick up another chain's step meanwhile.
@@ -20,22 +36,34 @@ void run_ranges(std::int64_t n, std::int64_t grain, void* body, RangeBody call) 
         for (std::int64_t r = 0; r < ranges; ++r) call(body, r * grain, std::min(n, (r + 1) * grain));
         return;
     }
+    char begun = 0, done = 0;
+    publish(begun);
     tbb::this_task_arena::isolate([&] {
         tbb::parallel_for(
             tbb::blocked_range<std::int64_t>(0, ranges, 1),
             [&](const tbb::blocked_range<std::int64_t>& part) {
+                observe(begun);
                 for (std::int64_t r = part.begin(); r < part.end(); ++r)
                     call(body, r * grain, std::min(n, (r + 1) * grain));
+                publish(done);
             },
             tbb::auto_partitioner());
     });
+    observe(done);
 }
 
 void run_in_arena(int threads, void* body, void (*call)(void* body)) {
     if (threads < 1) throw ValueError("with_threads: " + std::to_string(threads) + " threads; at least 1 is needed");
     tbb::global_control allow(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
     tbb::task_arena arena(threads);
-    arena.execute([&] { call(body); });
+    char begun = 0, done = 0;
+    publish(begun);
+    arena.execute([&] {
+        observe(begun);
+        call(body);
+        publish(done);
+    });
+    observe(done);
 }
 
 }  // namespace detail
