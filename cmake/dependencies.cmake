@@ -13,6 +13,10 @@ pollen_require(xsimd libxsimd-dev GLOBAL)
 pollen_require(xtensor libxtensor-dev GLOBAL)
 pollen_require(TBB libtbb-dev GLOBAL)
 find_package(OpenBLASSerial REQUIRED GLOBAL)
+pollen_require(ZLIB zlib1g-dev GLOBAL)
+pollen_require(PNG libpng-dev GLOBAL)
+pollen_require(nlohmann_json nlohmann-json3-dev GLOBAL)
+find_package(LibZip REQUIRED GLOBAL)
 
 # Only the headers of xtensor-blas: its CMake target would link whichever BLAS the system prefers.
 find_path(XTENSOR_BLAS_INCLUDE_DIR xtensor-blas/xblas.hpp)
@@ -24,8 +28,9 @@ endif()
 
 function(pollen_private_dependencies target)
     # BUILD_INTERFACE: header-only libraries leave no trace in the installed package.
-    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:xtensor> $<BUILD_INTERFACE:xsimd> TBB::tbb
-                                            OpenBLASSerial::OpenBLASSerial)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:xtensor> $<BUILD_INTERFACE:xsimd>
+                                            $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> TBB::tbb
+                                            OpenBLASSerial::OpenBLASSerial ZLIB::ZLIB PNG::PNG LibZip::LibZip)
     target_include_directories(${target} SYSTEM PRIVATE ${XTENSOR_BLAS_INCLUDE_DIR})
     # XTENSOR_USE_TBB stays off: pollen cuts its own loops.
     target_compile_definitions(${target} PRIVATE XTENSOR_USE_XSIMD)
