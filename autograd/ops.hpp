@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/autograd/random.hpp>
 #include <pollen/autograd/tape.hpp>
 
 #include <array>
@@ -67,6 +68,9 @@ template <Real T> Var<T> minimum(Var<T> x, Var<T> y);
 template <Real T> Var<T> clamp(Var<T> x, Number<T> low, Number<T> high);
 template <Real T> Var<T> where(const Tensor<T>& condition, Var<T> x, Var<T> y);  // x where condition is not 0, else y
 
+// x / (1 - rate) where the uniform number of the same place under `key` is at least `rate`, else 0
+template <Real T> Var<T> dropout(Var<T> x, Number<T> rate, const RandomKey& key);
+
 // ---- reductions: over all axes, one axis or several; keepdims leaves them with size 1 ---------------------------------
 
 template <Real T> Var<T> sum(Var<T> x, Axes axes = {}, bool keepdims = false);
@@ -87,6 +91,8 @@ struct MatmulOptions {
 // x y for (..., n, k) by (..., k, m); leading axes broadcast; a vector counts as a row on the left, a column on the
 // right. matmul(x, w, {.transpose_y = true}) is x w'.
 template <Real T> Var<T> matmul(Var<T> x, Var<T> y, MatmulOptions options = {});
+// x w' + b, a dense layer as one node: x (..., inputs), w (outputs, inputs), b (outputs)
+template <Real T> Var<T> affine(Var<T> x, Var<T> w, Var<T> b);
 template <Real T> Var<T> dot(Var<T> x, Var<T> y);    // sum x_i y_i of two vectors
 template <Real T> Var<T> outer(Var<T> x, Var<T> y);  // x_i y_j of two vectors
 
@@ -135,6 +141,7 @@ struct Conv2dOptions {
 };
 // y[n, o, i, j] = sum_{c, u, v} x[n, c, i stride + u dilation - padding, ...] w[o, c, u, v]; w is (out, in / groups, u, v)
 template <Real T> Var<T> conv2d(Var<T> x, Var<T> w, Conv2dOptions options = {});
+template <Real T> Var<T> conv2d(Var<T> x, Var<T> w, Var<T> bias, Conv2dOptions options = {});  // + bias[o]
 
 struct ConvTranspose2dOptions {
     Pair stride = {1, 1};

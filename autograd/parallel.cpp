@@ -5,6 +5,7 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
 
 #include <algorithm>
 #include <string>
@@ -69,5 +70,36 @@ void run_in_arena(int threads, void* body, void (*call)(void* body)) {
 }  // namespace detail
 
 int thread_count() { return tbb::this_task_arena::max_concurrency(); }
+
+struct Background::State {
+    tbb::task_group group;
+    std::function<void()> work;
+    char begun = 0, done = 0;
+};
+
+Background::Background() : state_(std::make_unique<State>()) {}
+
+Background::~Background() {
+    try {
+        wait();
+    } catch (...) {
+        // Nobody is left who would want to know.
+    }
+}
+
+void Background::start(std::function<void()> work) {
+    state_->work = std::move(work);
+    publish(state_->begun);
+    state_->group.run([state = state_.get()] {
+        observe(state->begun);
+        state->work();
+        publish(state->done);
+    });
+}
+
+void Background::wait() {
+    state_->group.wait();
+    observe(state_->done);
+}
 
 }  // namespace pollen

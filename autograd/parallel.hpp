@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <type_traits>
 
@@ -39,5 +40,24 @@ void with_threads(int threads, Body&& body) {
 
 // The number of threads a parallel loop started here would use.
 int thread_count();
+
+// One piece of work that goes on beside the program, on the same threads as the loops.
+class Background {
+  public:
+    Background();
+    ~Background();
+    Background(const Background&) = delete;
+    Background& operator=(const Background&) = delete;
+
+    // Starts the work; the piece before it must have been waited for.
+    void start(std::function<void()> work);
+    // Returns when the work is done, and throws what it threw. Where no thread was free for it, it is done here and
+    // now.
+    void wait();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
 }  // namespace pollen

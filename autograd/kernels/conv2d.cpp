@@ -26,12 +26,13 @@ void copy(Int rows, Int columns, const T* from, Int ld_from, T* to, Int ld_to) {
 
 }  // namespace
 
-// Y = W X, a panel of columns at a time.
+// Y = W X + bias, a panel of columns at a time.
 template <class T>
-void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y) {
+void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y, const T* bias) {
     const Int depth = s.depth(), pixels = s.pixels(), columns = s.columns();
     if (depth == 0) {
-        if (beta == T(0)) std::fill_n(y, s.groups * s.out * columns, T(0));
+        for (Int plane = 0; beta == T(0) && plane < s.batch * s.groups * s.out; ++plane)
+            std::fill_n(y + plane * pixels, pixels, bias ? bias[plane % (s.groups * s.out)] : T(0));
         return;
     }
     const RowBlocks blocks(s, max_rows, panel<T>, RowBlocks::Order::ascending);
@@ -45,15 +46,18 @@ void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y) {
             // A panel within one image is written where it belongs, any other is taken apart afterwards.
             const bool whole = first % pixels + count <= pixels;
             T* c = whole ? y + (first / pixels * s.groups + group) * s.out * pixels + first % pixels : results;
+            const Int ldc = whole ? pixels : panel<T>;
+            if (bias)
+                for (Int o = 0; o < s.out; ++o) std::fill_n(c + o * ldc, count, bias[group * s.out + o]);
             for (Int k = 0; k < blocks.channel_blocks() * blocks.cuts(); ++k) {
                 const RowBlock block = blocks(group, k / blocks.cuts(), k % blocks.cuts());
                 im2col(s, block, first, count, x, patches);
                 gemm_direct(false, false, s.out, count, block.rows, T(1), w + group * s.out * depth + block.row, depth,
                             patches, panel<T>,
-                            k > 0   ? T(1)
-                            : whole ? beta
-                                    : T(0),
-                            c, whole ? pixels : panel<T>);
+                            k > 0 || bias ? T(1)
+                            : whole       ? beta
+                                          : T(0),
+                            c, ldc);
             }
             if (whole) continue;
             each_image(s, group, first, count, [&](Int at, Int column, Int n) {
@@ -114,8 +118,8 @@ void convolve_dx(const Convolution& s, const T* dy, const T* w, T beta, T* dx, P
     });
 }
 
-#define POLLEN_INSTANTIATE_CONVOLVE(T)                                     \
-    template void convolve(const Convolution&, const T*, const T*, T, T*); \
+#define POLLEN_INSTANTIATE_CONVOLVE(T)                                               \
+    template void convolve(const Convolution&, const T*, const T*, T, T*, const T*); \
     template void convolve_dx(const Convolution&, const T*, const T*, T, T*, Pool&);
 POLLEN_INSTANTIATE_CONVOLVE(float)
 POLLEN_INSTANTIATE_CONVOLVE(double)

@@ -13,8 +13,9 @@
 // where it is added to what is there. The same bits at any number of threads.
 namespace pollen::kernels {
 
+// bias, one number an output channel, is added to Y where it is not null; beta is 0 then.
 template <class T>
-void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y);
+void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y, const T* bias = nullptr);
 
 template <class T>
 void convolve_dx(const Convolution& s, const T* dy, const T* w, T beta, T* dx, Pool& pool);

@@ -1,4 +1,5 @@
 #include <pollen/autograd/kernels/conv2d.hpp>
+#include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/autograd/ops/images.hpp>
 
 #include <string>
@@ -59,35 +60,59 @@ void check(const Shape& x, const Shape& w, const Conv2dOptions& o) {
                          " has only " + to_string(image));
 }
 
-}  // namespace
-
-// y = W * x        dL/dx += W' * dL/dy        dL/dW += dL/dy * x'
-//
-// where x stands for its matrix of patches (kernels/im2col.hpp), and W' * dL/dy is added up at the pixels that the
-// patches came from.
 template <Real T>
-Var<T> conv2d(Var<T> x, Var<T> w, Conv2dOptions options) {
+Tensor<T> forward(Var<T> x, Var<T> w, const T* bias, const Conv2dOptions& options) {
     const Tensor<T>&a = x.value(), &k = w.value();
     check(a.shape(), k.shape(), options);
     const kernels::Convolution s = sizes(a.shape(), k.shape(), options);
     Tensor<T> y = x.state().empty(Shape{s.batch, s.groups * s.out, s.out_h, s.out_w}), room;
     const T* images = pad_images(a.data(), a.shape(), options.padding, x.state().pool(), room);
-    kernels::convolve(s, images, k.data(), T(0), y.fresh_data());
-    return record("conv2d", {x, w}, std::move(y), [options](Backward<T>& b) {
-        const Tensor<T>&u = b.input(0), &v = b.input(1);
-        const kernels::Convolution c = sizes(u.shape(), v.shape(), options);
-        if (b.wants(0))
-            crop_images(b.slot(0), u.shape(), options.padding, b.pool(),
-                        [&](T* dx, T beta) { kernels::convolve_dx(c, b.grad(), v.data(), beta, dx, b.pool()); });
-        if (const GradientSlot<T> dw = b.slot(1)) {
-            Tensor<T> again;
-            const T* padded = pad_images(u.data(), u.shape(), options.padding, b.pool(), again);
-            kernels::convolve_dw(c, padded, b.grad(), dw.fresh ? T(0) : T(1), dw.data, b.pool());
-        }
+    kernels::convolve(s, images, k.data(), T(0), y.fresh_data(), bias);
+    return y;
+}
+
+template <Real T>
+void backward(Backward<T>& b, const Conv2dOptions& options) {
+    const Tensor<T>&u = b.input(0), &v = b.input(1);
+    const kernels::Convolution c = sizes(u.shape(), v.shape(), options);
+    if (b.wants(0))
+        crop_images(b.slot(0), u.shape(), options.padding, b.pool(),
+                    [&](T* dx, T beta) { kernels::convolve_dx(c, b.grad(), v.data(), beta, dx, b.pool()); });
+    if (const GradientSlot<T> dw = b.slot(1)) {
+        Tensor<T> again;
+        const T* padded = pad_images(u.data(), u.shape(), options.padding, b.pool(), again);
+        kernels::convolve_dw(c, padded, b.grad(), dw.fresh ? T(0) : T(1), dw.data, b.pool());
+    }
+}
+
+}  // namespace
+
+// y = W * x + b        dL/dx += W' * dL/dy        dL/dW += dL/dy * x'        dL/db += sum of dL/dy over each channel
+//
+// where x stands for its matrix of patches (kernels/im2col.hpp), and W' * dL/dy is added up at the pixels that the
+// patches came from.
+template <Real T>
+Var<T> conv2d(Var<T> x, Var<T> w, Conv2dOptions options) {
+    return record("conv2d", {x, w}, forward(x, w, static_cast<const T*>(nullptr), options),
+                  [options](Backward<T>& b) { backward(b, options); });
+}
+
+template <Real T>
+Var<T> conv2d(Var<T> x, Var<T> w, Var<T> bias, Conv2dOptions options) {
+    check(x.shape(), w.shape(), options);
+    if (bias.shape() != Shape{w.shape()[0]})
+        throw ShapeError("conv2d: bias has shape " + to_string(bias.shape()) + " for w " + to_string(w.shape()) +
+                         "; one number for each output channel, (" + std::to_string(w.shape()[0]) + "), is needed");
+    return record("conv2d", {x, w, bias}, forward(x, w, bias.value().data(), options), [options](Backward<T>& b) {
+        backward(b, options);
+        const Shape& y = b.value().shape();
+        if (const GradientSlot<T> db = b.slot(2)) kernels::sum_to(b.grad(), y, db, Shape{1, y[1], 1, 1});
     });
 }
 
 template Var<float> conv2d(Var<float>, Var<float>, Conv2dOptions);
 template Var<double> conv2d(Var<double>, Var<double>, Conv2dOptions);
+template Var<float> conv2d(Var<float>, Var<float>, Var<float>, Conv2dOptions);
+template Var<double> conv2d(Var<double>, Var<double>, Var<double>, Conv2dOptions);
 
 }  // namespace pollen

@@ -1,0 +1,53 @@
+#include <pollen/autograd/kernels/gemm.hpp>
+#include <pollen/autograd/kernels/reduce.hpp>
+#include <pollen/autograd/ops.hpp>
+
+#include <string>
+
+namespace pollen {
+
+namespace {
+
+void check(const Shape& x, const Shape& w, const Shape& b) {
+    if (x.rank() == 0) throw ShapeError("affine: x is a scalar; it needs at least one axis");
+    if (w.rank() != 2)
+        throw ShapeError("affine: w has shape " + to_string(w) + "; a matrix (outputs, inputs) is needed");
+    if (x[x.rank() - 1] != w[1])
+        throw ShapeError("affine: x " + to_string(x) + " has " + std::to_string(x[x.rank() - 1]) + " inputs, w " +
+                         to_string(w) + " takes " + std::to_string(w[1]));
+    if (b != Shape{w[0]})
+        throw ShapeError("affine: b has shape " + to_string(b) + " for w " + to_string(w) +
+                         "; one number for each output, (" + std::to_string(w[0]) + "), is needed");
+}
+
+}  // namespace
+
+// Y = X W' + 1 b'        dL/dX += dL/dY W        dL/dW += dL/dY' X        dL/db += the sum of dL/dY over its rows
+template <Real T>
+Var<T> affine(Var<T> x, Var<T> w, Var<T> b) {
+    const Shape &from = x.shape(), &weight = w.shape();
+    check(from, weight, b.shape());
+    const std::int64_t outputs = weight[0], inputs = weight[1];
+    std::int64_t sizes[max_rank], rows = 1;
+    for (int axis = 0; axis + 1 < from.rank(); ++axis) rows *= sizes[axis] = from[axis];
+    sizes[from.rank() - 1] = outputs;
+    Tensor<T> y = x.state().empty(Shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(from.rank()))));
+    T* out = y.fresh_data();
+    const T* bias = b.value().data();
+    for (std::int64_t row = 0; row < rows; ++row) std::copy(bias, bias + outputs, out + row * outputs);
+    kernels::gemm(false, true, rows, outputs, inputs, T(1), x.value().data(), w.value().data(), T(1), out);
+    return record("affine", {x, w, b}, std::move(y), [rows, outputs, inputs](Backward<T>& node) {
+        const T* g = node.grad();
+        const auto beta = [](const GradientSlot<T>& slot) { return slot.fresh ? T(0) : T(1); };
+        if (const GradientSlot<T> dx = node.slot(0))
+            kernels::gemm(false, false, rows, inputs, outputs, T(1), g, node.input(1).data(), beta(dx), dx.data);
+        if (const GradientSlot<T> dw = node.slot(1))
+            kernels::gemm(true, false, outputs, inputs, rows, T(1), g, node.input(0).data(), beta(dw), dw.data);
+        if (const GradientSlot<T> db = node.slot(2)) kernels::sum_to(g, Shape{rows, outputs}, db, Shape{1, outputs});
+    });
+}
+
+template Var<float> affine(Var<float>, Var<float>, Var<float>);
+template Var<double> affine(Var<double>, Var<double>, Var<double>);
+
+}  // namespace pollen

@@ -1,0 +1,121 @@
+// Training steps as a program makes them: the tape, the layers, the likelihood and the optimiser together, batch 128,
+// float. PyTorch does the same in peers/torch_peer.py.
+#include "bench.hpp"
+
+#include <pollen/pollen.hpp>
+
+#include <memory>
+
+namespace pollen::bench {
+
+namespace {
+
+constexpr std::int64_t batch_size = 128;
+
+Dataset<float> random_images(std::int64_t n) {
+    Dataset<float> data{.inputs = Tensor<float>::empty({n, 1, 28, 28}), .labels = Indices::zeros({n})};
+    Random random(1);
+    random.fill_uniform(data.inputs.mutable_values());
+    for (std::int32_t& label : data.labels.mutable_values()) label = static_cast<std::int32_t>(random.below(10));
+    return data;
+}
+
+Sequential<float> mlp(std::int64_t hidden) {
+    return Sequential{Flatten(), Dense(784, hidden), Relu(), Dense(hidden, hidden), Relu(), Dense(hidden, 10)};
+}
+
+Sequential<float> lenet() {
+    return Sequential{Conv2d(1, 32, 5), Relu(),           MaxPool2d(2), Conv2d(32, 64, 5), Relu(), MaxPool2d(2),
+                      Flatten(),        Dense(1024, 256), Relu(),       Dense(256, 10)};
+}
+
+// A training step by hand.
+class Steps {
+  public:
+    Steps(Sequential<float> net, Optimiser optimiser) : net_(std::move(net)), optimiser_(std::move(optimiser)) {
+        initialise(net_, 1);
+        theta_ = parameters_.flatten();
+        for (int k = 0; k < optimiser_.memories(); ++k) memory_.push_back(Tensor<float>::zeros(theta_.shape()));
+    }
+
+    void operator()(const Dataset<float>& batch) {
+        tape_.clear();
+        float* theta = theta_.mutable_data();
+        pass_.restart({.mode = Mode::train}, theta);
+        const Var<float> log_prob = likelihood_.log_prob(pass_, net_(pass_, tape_.borrow(batch.inputs)), batch);
+        tape_.backward(log_prob * (-1.0 / static_cast<double>(batch.size())));
+        for (std::size_t k = 0; k < parameters_.count(); ++k) {
+            const std::int64_t offset = parameters_.entries()[k].offset;
+            const Tensor<float> gradient = pass_.leaves()[k].grad();
+            Stretch<float> at{theta + offset, gradient.data(), {}, gradient.size()};
+            for (std::size_t m = 0; m < memory_.size(); ++m) at.memory[m] = memory_[m].mutable_data() + offset;
+            optimiser_.update({.rate = optimiser_.rate(step_), .step = step_}, at);
+        }
+        ++step_;
+    }
+
+  private:
+    Sequential<float> net_;
+    Optimiser optimiser_;
+    Categorical<float> likelihood_;
+    Parameters<float> parameters_{net_};
+    Tensor<float> theta_;
+    std::vector<Tensor<float>> memory_;
+    Tape<float> tape_;
+    Pass<float> pass_{tape_, parameters_};
+    std::int64_t step_ = 0;
+};
+
+void add_step(const std::string& name, Sequential<float> net, Optimiser optimiser, double goal) {
+    auto steps = std::make_shared<Steps>(std::move(net), std::move(optimiser));
+    auto batch = std::make_shared<Dataset<float>>(random_images(batch_size));
+    add({.suite = "training",
+         .name = name,
+         .unit = Unit::milliseconds(),
+         .ours = [steps, batch] { (*steps)(*batch); },
+         .peer = "PyTorch",
+         .goal = goal});
+}
+
+// A tenth of an epoch of as many digits as MNIST has: through the pipeline, and on one batch that is always there.
+void add_pipeline() {
+    struct Setting {
+        Dataset<float> data = random_images(60000);
+        Batches<float> batches{data, {.size = batch_size}};
+        Dataset<float> resident = batches.at(0);
+        Steps through{mlp(1200), Sgd{.rate = 0.01}}, on_one{mlp(1200), Sgd{.rate = 0.01}};
+        std::int64_t step = 0;
+    };
+    auto setting = std::make_shared<std::unique_ptr<Setting>>();
+    constexpr std::int64_t steps = 47;
+    const auto ready = [setting] {
+        if (!*setting) *setting = std::make_unique<Setting>();
+        return setting->get();
+    };
+    add({.suite = "training",
+         .name = "mnist_pipeline",
+         .unit = Unit::milliseconds(),
+         .ours =
+             [ready] {
+                 Setting& s = *ready();
+                 for (std::int64_t k = 0; k < steps; ++k) s.through(s.batches.at(s.step++));
+             },
+         .peer = "one resident batch",
+         .peer_work =
+             [ready] {
+                 Setting& s = *ready();
+                 for (std::int64_t k = 0; k < steps; ++k) s.on_one(s.resident);
+             },
+         .goal = 0.95});
+}
+
+const Register rows([] {
+    add_step("sgd_mlp_1200", mlp(1200), Sgd{.rate = 0.01}, 2);
+    add_step("adam_mlp_1200", mlp(1200), Adam{.rate = 0.001}, 2);
+    add_step("sgd_lenet", lenet(), Sgd{.rate = 0.01}, 1.5);
+    add_pipeline();
+});
+
+}  // namespace
+
+}  // namespace pollen::bench

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <pollen/autograd/tensor.hpp>
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace pollen {
+
+// Inputs with what is to be predicted from them: numbers, or labels of classes, or neither. The first axis of each
+// counts the items. A batch is a small data set.
+template <Real T>
+struct Dataset {
+    Tensor<T> inputs;     // (n, ...)
+    Tensor<T> targets{};  // (n, ...), or empty
+    Indices labels{};     // (n), or empty
+
+    std::int64_t size() const { return inputs.rank() > 0 ? inputs.shape()[0] : 0; }
+
+    // Throws a ShapeError where the numbers of inputs, targets and labels differ.
+    void check() const;
+
+    // The items with these numbers, in this order; the items first, ..., first + count - 1.
+    Dataset take(std::span<const std::int64_t> items) const;
+    Dataset slice(std::int64_t first, std::int64_t count) const;
+};
+
+// Two parts: round(fraction n) items chosen by the seed, and the rest. The first part is in random order.
+template <Real T>
+std::pair<Dataset<T>, Dataset<T>> split(const Dataset<T>& data, double fraction, std::uint64_t seed);
+
+// The last `count` items apart from the others, in order.
+template <Real T>
+std::pair<Dataset<T>, Dataset<T>> split_last(const Dataset<T>& data, std::int64_t count);
+
+// (n, classes): 1 at the label, 0 elsewhere.
+template <Real T>
+Tensor<T> one_hot(const Indices& labels, std::int64_t classes);
+
+// z = (x - mean) / sd, column by column, with the mean and standard deviation of the data it was fitted on; fit it on
+// the training part alone. A column that is constant there only has its mean taken away.
+template <Real T>
+class Standardiser {
+  public:
+    explicit Standardiser(const Tensor<T>& x);  // (n, ...), at least one row, all finite
+
+    Tensor<T> apply(const Tensor<T>& x) const;
+    Tensor<T> invert(const Tensor<T>& z) const;
+
+    const Tensor<T>& mean() const { return mean_; }
+    const Tensor<T>& sd() const { return sd_; }
+
+  private:
+    void check(const char* what, const Tensor<T>& x) const;
+
+    Tensor<T> mean_, sd_;
+};
+
+extern template struct Dataset<float>;
+extern template struct Dataset<double>;
+extern template class Standardiser<float>;
+extern template class Standardiser<double>;
+
+}  // namespace pollen

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <pollen/autograd/error.hpp>
+#include <pollen/autograd/ops.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <sstream>
+#include <string>
+
+// What the layers share: checks of their arguments, and how they describe themselves.
+namespace pollen {
+
+struct NamedSize {
+    const char* name;
+    std::int64_t size;
+};
+
+// Throws `Dense: inputs is 0; at least 1 is needed`.
+inline void check_sizes(const char* layer, std::initializer_list<NamedSize> sizes) {
+    for (const auto& [name, size] : sizes) {
+        if (size < 1)
+            throw ValueError(std::string(layer) + ": " + name + " is " + std::to_string(size) +
+                             "; at least 1 is needed");
+    }
+}
+
+inline std::string to_text(std::int64_t n) { return std::to_string(n); }
+inline std::string to_text(int n) { return std::to_string(n); }
+inline std::string to_text(double x) {
+    std::ostringstream out;
+    out << x;
+    return out.str();
+}
+inline std::string to_text(const std::string& text) { return text; }
+inline std::string to_text(const Pair& p) {
+    return p[0] == p[1] ? std::to_string(p[0]) : std::to_string(p[0]) + "x" + std::to_string(p[1]);
+}
+
+// "Dense(784, 800)"
+template <class... Arguments>
+std::string call(const char* name, const Arguments&... arguments) {
+    std::string text;
+    ((text += (text.empty() ? "" : ", ") + to_text(arguments)), ...);
+    return std::string(name) + "(" + text + ")";
+}
+
+}  // namespace pollen

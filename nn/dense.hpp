@@ -1,0 +1,31 @@
+#pragma once
+
+#include <pollen/nn/module.hpp>
+
+namespace pollen {
+
+struct DenseOptions {
+    bool bias = true;
+    Init init = Init::he();
+};
+
+// y = x W' + b        x (n, inputs), W (outputs, inputs)
+template <Real T = float>
+class Dense : public Layer<Dense<T>, T> {
+  public:
+    Dense(std::int64_t inputs, std::int64_t outputs, DenseOptions options = {});
+
+    Var<T> forward(Pass<T>& pass, Var<T> x) const override;
+    void visit(Visitor<T>& visitor) override;
+    std::string describe() const override;
+
+    Parameter<T> weight, bias;
+
+  private:
+    bool has_bias_;
+};
+
+extern template class Dense<float>;
+extern template class Dense<double>;
+
+}  // namespace pollen
