@@ -1,11 +1,11 @@
 #include <pollen/data/file.hpp>
 
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
-#include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <cerrno>
+#include <cstring>
+#include <memory>
 
 namespace pollen {
 

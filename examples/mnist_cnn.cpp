@@ -39,7 +39,7 @@ int run(const Arguments& arguments) {
     const TrainResult result = train(net, likelihood, train_data,
                                      {.epochs = quick ? 1 : epochs,
                                       .batch = batch,
-                                      .optimiser = Adam{.rate = cosine(learning_rate, steps)},
+                                      .optimiser = Adam{.rate = Schedule::cosine(learning_rate, steps)},
                                       .seed = seed,
                                       .augmentation = {.shift = 2},
                                       .checkpoint = quick ? "" : checkpoint,

@@ -35,7 +35,7 @@ int run(const Arguments& arguments) {
     train(net, likelihood, train_data,
           {.epochs = quick ? 1 : epochs,
            .batch = 128,
-           .optimiser = Adam{.rate = cosine(learning_rate, epochs * steps_per_epoch)},
+           .optimiser = Adam{.rate = Schedule::cosine(learning_rate, epochs * steps_per_epoch)},
            .seed = seed});
 
     const Evaluation test = evaluate(net, likelihood, test_data);

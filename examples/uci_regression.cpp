@@ -106,7 +106,7 @@ int run(const Arguments& arguments) {
         train(net, likelihood, train_data,
               {.epochs = quick ? 5 : epochs,
                .batch = batch,
-               .optimiser = Adam{.rate = cosine(learning_rate, steps)},
+               .optimiser = Adam{.rate = Schedule::cosine(learning_rate, steps)},
                .seed = seed,
                .prior_sd = prior_sd,
                .show = Show::nothing});

@@ -20,7 +20,7 @@ Schedule::Schedule(double constant) : text_(to_text(constant)), f_([constant](st
     need(constant >= 0 && std::isfinite(constant), "a step size of " + text_, "it must be finite and not negative");
 }
 
-Schedule polynomial(double a, double b, double gamma, std::int64_t burn_in) {
+Schedule Schedule::polynomial(double a, double b, double gamma, std::int64_t burn_in) {
     const std::string text = call("polynomial", a, b, gamma, burn_in);
     need(a >= 0 && b > 0, text, "a must not be negative and b must be positive");
     need(burn_in >= 0, text, "burn_in must not be negative");
@@ -30,7 +30,7 @@ Schedule polynomial(double a, double b, double gamma, std::int64_t burn_in) {
 }
 
 // first / last = ((b + n) / b)^gamma with n = steps - 1, so b = n / ((first / last)^(1 / gamma) - 1)
-Schedule polynomial_between(double first, double last, double gamma, std::int64_t steps) {
+Schedule Schedule::polynomial_between(double first, double last, double gamma, std::int64_t steps) {
     const std::string text = call("polynomial_between", first, last, gamma, steps);
     need(first > last && last > 0 && gamma > 0 && steps > 1, text,
          "first > last > 0, gamma > 0 and steps > 1 are needed");
@@ -39,13 +39,13 @@ Schedule polynomial_between(double first, double last, double gamma, std::int64_
     return {text, [=](std::int64_t t) { return a * std::pow(b + static_cast<double>(t), -gamma); }};
 }
 
-Schedule steps(double first, std::int64_t every, double factor) {
+Schedule Schedule::steps(double first, std::int64_t every, double factor) {
     const std::string text = call("steps", first, every, factor);
     need(first >= 0 && factor >= 0 && every > 0, text, "first and factor must not be negative, every must be positive");
     return {text, [=](std::int64_t t) { return first * std::pow(factor, static_cast<double>(t / every)); }};
 }
 
-Schedule cosine(double first, std::int64_t steps, double last) {
+Schedule Schedule::cosine(double first, std::int64_t steps, double last) {
     const std::string text = call("cosine", first, steps, last);
     need(first >= 0 && last >= 0 && steps > 0, text, "first and last must not be negative, steps must be positive");
     return {text, [=](std::int64_t t) {
@@ -55,7 +55,7 @@ Schedule cosine(double first, std::int64_t steps, double last) {
             }};
 }
 
-Schedule cyclical_cosine(double first, std::int64_t steps, std::int64_t cycles) {
+Schedule Schedule::cyclical_cosine(double first, std::int64_t steps, std::int64_t cycles) {
     const std::string text = call("cyclical_cosine", first, steps, cycles);
     need(first >= 0 && steps > 0 && cycles > 0, text, "first must not be negative, steps and cycles must be positive");
     const std::int64_t length = (steps + cycles - 1) / cycles;
@@ -65,7 +65,7 @@ Schedule cyclical_cosine(double first, std::int64_t steps, std::int64_t cycles) 
             }};
 }
 
-Schedule warm_up(std::int64_t steps, Schedule after) {
+Schedule Schedule::warm_up(std::int64_t steps, Schedule after) {
     const std::string text = call("warm_up", steps, after.describe());
     need(steps >= 0, text, "steps must not be negative");
     return {text, [steps, after = std::move(after)](std::int64_t t) {

@@ -39,7 +39,7 @@ Outcome learn(Sequential<float> net, std::int64_t epochs) {
     pollen::train(net, likelihood, data,
                   {.epochs = epochs,
                    .batch = 64,
-                   .optimiser = Adam{.rate = cosine(0.002, epochs * 79)},
+                   .optimiser = Adam{.rate = Schedule::cosine(0.002, epochs * 79)},
                    .seed = 1,
                    .show = Show::nothing,
                    .on_step = [&](const StepRecord& now) {
@@ -50,7 +50,8 @@ Outcome learn(Sequential<float> net, std::int64_t epochs) {
     return outcome;
 }
 
-// The expected losses are PyTorch's, from the same first values and batches. Five digits: CPUs with wider registers add up in another order.
+// The expected losses are PyTorch's, from the same first values and batches. Five digits: CPUs with wider registers add
+// up in another order.
 void check_losses(const Outcome& outcome, const std::vector<double>& expected) {
     BOOST_TEST_REQUIRE(outcome.first_losses.size() == expected.size());
     for (std::size_t k = 0; k < expected.size(); ++k)

@@ -33,7 +33,7 @@ Sequential<double> network() {
 TrainOptions options() {
     return {.epochs = 6,
             .batch = 16,
-            .optimiser = Adam{.rate = warm_up(10, cosine(0.01, 200))},
+            .optimiser = Adam{.rate = Schedule::warm_up(10, Schedule::cosine(0.01, 200))},
             .seed = 5,
             .prior_sd = 2,
             .clip_norm = 1,
