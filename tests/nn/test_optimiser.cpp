@@ -93,8 +93,7 @@ BOOST_AUTO_TEST_CASE(same_bits_on_any_number_of_threads) {
 }
 
 BOOST_AUTO_TEST_CASE(descriptions) {
-    BOOST_TEST(Optimiser(Sgd{.rate = Schedule::cosine(0.1, 10)}).describe() ==
-               "Sgd(rate Schedule::cosine(0.1, 10, 0))");
+    BOOST_TEST(Optimiser(Sgd{.rate = Schedule::cosine(0.1, 10)}).describe() == "Sgd(rate cosine(0.1, 10, 0))");
     BOOST_TEST(Optimiser(Momentum{.form = Momentum::Form::averaged}).describe() ==
                "Momentum(rate 0.01, momentum 0.9, averaged)");
     BOOST_TEST(Optimiser(Adam{}).describe() == "Adam(rate 0.001, beta1 0.9, beta2 0.999, epsilon 1e-08)");
