@@ -5,9 +5,10 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
-#include <oneapi/tbb/task_group.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <string>
 
 namespace pollen {
@@ -71,35 +72,49 @@ void run_in_arena(int threads, void* body, void (*call)(void* body)) {
 
 int thread_count() { return tbb::this_task_arena::max_concurrency(); }
 
-struct Background::State {
-    tbb::task_group group;
+// Whoever comes first, a worker or the one who waits, does the work.
+struct Background::Job {
+    explicit Job(std::function<void()> w) : work(std::move(w)) {}
+
+    void run() {
+        if (claimed.exchange(true)) return;
+        observe(begun);
+        try {
+            work();
+        } catch (...) {
+            error = std::current_exception();
+        }
+        publish(finished);
+        done = true;
+        done.notify_all();
+    }
+
     std::function<void()> work;
-    char begun = 0, done = 0;
+    std::exception_ptr error;
+    std::atomic<bool> claimed = false, done = false;
+    char begun = 0, finished = 0;
 };
 
-Background::Background() : state_(std::make_unique<State>()) {}
-
 Background::~Background() {
-    try {
-        wait();
-    } catch (...) {
-        // Nobody is left who would want to know.
-    }
+    if (!job_) return;
+    job_->run();
+    job_->done.wait(false);
 }
 
 void Background::start(std::function<void()> work) {
-    state_->work = std::move(work);
-    publish(state_->begun);
-    state_->group.run([state = state_.get()] {
-        observe(state->begun);
-        state->work();
-        publish(state->done);
-    });
+    wait();
+    job_ = std::make_shared<Job>(std::move(work));
+    publish(job_->begun);
+    if (thread_count() > 1) tbb::task_arena(tbb::task_arena::attach()).enqueue([job = job_] { job->run(); });
 }
 
 void Background::wait() {
-    state_->group.wait();
-    observe(state_->done);
+    if (!job_) return;
+    const std::shared_ptr<Job> job = std::exchange(job_, nullptr);
+    job->run();
+    job->done.wait(false);
+    observe(job->finished);
+    if (job->error) std::rethrow_exception(job->error);
 }
 
 }  // namespace pollen

@@ -44,20 +44,19 @@ int thread_count();
 // One piece of work that goes on beside the program, on the same threads as the loops.
 class Background {
   public:
-    Background();
+    Background() = default;
     ~Background();
     Background(const Background&) = delete;
     Background& operator=(const Background&) = delete;
 
-    // Starts the work; the piece before it must have been waited for.
+    // Starts the work, after the piece before it.
     void start(std::function<void()> work);
-    // Returns when the work is done, and throws what it threw. Where no thread was free for it, it is done here and
-    // now.
+    // Returns when the work is done, and throws what it threw. Where no thread has begun it, it is done here and now.
     void wait();
 
   private:
-    struct State;
-    std::unique_ptr<State> state_;
+    struct Job;
+    std::shared_ptr<Job> job_;
 };
 
 }  // namespace pollen

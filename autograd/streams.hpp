@@ -7,12 +7,15 @@ namespace pollen {
 // Who draws from which random streams of a seed: the upper 8 bits of a stream's number say what for, the rest count.
 // So one seed serves a whole run, and no two parts of it ever see the same numbers.
 enum class Purpose : std::uint32_t {
-    user,            // streams 0, 1, ...: left to programs that use pollen
-    initial_values,  // one stream a parameter
-    split,           // dividing a data set
-    batches,         // the order of an epoch (step = epoch), or the items of a fresh draw (step = step)
-    augmentation,    // shifts and flips (step = step)
-    layers,          // one stream for each random layer of a network, in the order they are called (step = step)
+    user = 0,               // streams 0, 1, ...: left to programs that use pollen
+    initial_values = 1,     // one stream a parameter
+    split = 2,              // dividing a data set
+    batches = 3,            // the order of an epoch (step = epoch), or the items of a fresh draw (step = step)
+    augmentation = 4,       // shifts and flips (step = step)
+    layers = 5,             // one for each random layer of a network, in the order they are called (step = step)
+    weights = 6,            // one for each random weight tensor, in the same order (step = step)
+    predicted_layers = 7,   // the same in prediction (step = draw and piece of the inputs)
+    predicted_weights = 8,  // (step = draw)
 };
 
 constexpr std::uint32_t stream_of(Purpose purpose, std::uint32_t k = 0) {

@@ -41,7 +41,7 @@ class Steps {
     void operator()(const Dataset<float>& batch) {
         tape_.clear();
         float* theta = theta_.mutable_data();
-        pass_.restart({.mode = Mode::train}, theta);
+        pass_.restart({.mode = Mode::train}, theta_.values());
         const Var<float> log_prob = likelihood_.log_prob(pass_, net_(pass_, tape_.borrow(batch.inputs)), batch);
         tape_.backward(log_prob * (-1.0 / static_cast<double>(batch.size())));
         for (std::size_t k = 0; k < parameters_.count(); ++k) {

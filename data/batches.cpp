@@ -30,10 +30,11 @@ Batches<T>::Batches(const Dataset<T>& data, BatchOptions options) : data_(data),
 template <Real T>
 Dataset<T> Batches<T>::at(std::int64_t step) {
     if (step < 0) throw ValueError("Batches: step " + std::to_string(step) + "; the first step is 0");
+    const std::int64_t made = std::exchange(next_step_, -1);
     background_.wait();
-    Dataset<T> batch = next_step_ == step ? std::move(next_) : make(step);
+    Dataset<T> batch = made == step ? std::move(next_) : make(step);
     next_step_ = step + 1;
-    background_.start([this] { next_ = make(next_step_); });
+    background_.start([this, next = step + 1] { next_ = make(next); });
     return batch;
 }
 

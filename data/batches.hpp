@@ -30,8 +30,6 @@ struct BatchOptions {
 
 // The batches of a training run. Batch number t depends on the data, the options and t alone, so a run can be continued
 // from any step. While one batch is used the next one is made in the background.
-//
-// Refers to the data, which must stay as they are.
 template <Real T>
 class Batches {
   public:
@@ -42,14 +40,13 @@ class Batches {
 
     // Steps in which as many items are used as there are: n / size, rounded up.
     std::int64_t per_epoch() const { return per_epoch_; }
-    std::int64_t items() const { return data_.size(); }
 
   private:
     Dataset<T> make(std::int64_t step);
     void choose_fresh(std::int64_t step);
     void augment(std::int64_t step, Tensor<T>& images) const;
 
-    const Dataset<T>& data_;
+    const Dataset<T> data_;  // shares the numbers of the one it was given
     BatchOptions options_;
     std::int64_t per_epoch_;
     // Of the background work, from its start to its end.

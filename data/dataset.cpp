@@ -13,6 +13,8 @@ namespace pollen {
 
 template <Real T>
 void Dataset<T>::check() const {
+    if (inputs.rank() == 0)
+        throw ShapeError("Dataset: the inputs are one number; their first axis must count the items");
     const auto same = [this](const char* what, const auto& part) {
         if (part.size() == 0 && part.rank() == 1) return;
         const std::int64_t count = part.rank() > 0 ? part.shape()[0] : 0;
@@ -97,6 +99,7 @@ Standardiser<T>::Standardiser(const Tensor<T>& x) {
         throw ShapeError("Standardiser: x has shape " + to_string(x.shape()) + "; at least one row is needed");
     const std::int64_t rows = x.shape()[0], columns = row_size(x.shape());
     std::vector<double> mean(static_cast<std::size_t>(columns)), square(mean.size());
+    std::vector<bool> varies(mean.size());
     const auto each = [&](const auto& use) {
         for (std::int64_t i = 0; i < rows; ++i)
             for (std::int64_t j = 0; j < columns; ++j)
@@ -108,14 +111,17 @@ Standardiser<T>::Standardiser(const Tensor<T>& x) {
         if (!std::isfinite(mean[j]))
             throw ValueError("Standardiser: column " + std::to_string(j) + " has numbers that are not finite");
     }
-    each([&](std::size_t j, double v) { square[j] += (v - mean[j]) * (v - mean[j]); });
+    each([&](std::size_t j, double v) {
+        square[j] += (v - mean[j]) * (v - mean[j]);
+        varies[j] = varies[j] || v != static_cast<double>(x.data()[j]);
+    });
     const Shape shape(x.shape().sizes().subspan(1));
     mean_ = Tensor<T>::zeros(shape);
     sd_ = Tensor<T>::ones(shape);
     for (std::size_t j = 0; j < mean.size(); ++j) {
-        mean_.mutable_data()[j] = static_cast<T>(mean[j]);
-        const double sd = std::sqrt(square[j] / static_cast<double>(rows));
-        if (sd > 1e-12 * std::abs(mean[j])) sd_.mutable_data()[j] = static_cast<T>(sd);
+        mean_.mutable_data()[j] = varies[j] ? static_cast<T>(mean[j]) : x.data()[j];
+        const auto sd = static_cast<T>(std::sqrt(square[j] / static_cast<double>(rows)));
+        if (varies[j] && sd > 0) sd_.mutable_data()[j] = sd;
     }
 }
 

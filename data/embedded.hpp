@@ -15,7 +15,7 @@ namespace pollen {
 // alike, so that one program reads either:
 //
 //     const std::string digits = data_directory("mnist");
-//     read_idx(digits + "/train-images.idx.gz");
+//     read_idx<float>(digits + "/train-images.idx.gz");
 //
 //     mnist          train-images.idx.gz train-labels.idx.gz test-images.idx.gz test-labels.idx.gz
 //     fashion-mnist  the same (embedded: only test-*)

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include <cerrno>
 #include <cstring>
-#include <memory>
+#include <new>
 
 namespace pollen {
 
@@ -36,7 +36,12 @@ std::vector<std::byte> read_bytes(const std::string& path, const ReadLimits& lim
         throw FileError(path + ": has " + std::to_string(size) + " bytes, more than the limit of " +
                         std::to_string(limits.max_bytes));
     }
-    std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+    std::vector<std::byte> bytes;
+    try {
+        bytes.resize(static_cast<std::size_t>(size));
+    } catch (const std::bad_alloc&) {
+        throw FileError(path + ": has " + std::to_string(size) + " bytes, more than the memory there is");
+    }
     std::size_t done = 0;
     while (done < bytes.size()) {
         const ssize_t some = read(file.number, bytes.data() + done, bytes.size() - done);

@@ -91,6 +91,7 @@ class Positions {
   public:
     Positions(const Shape& shape, bool fortran_order) : shape_(shape), fortran_order_(fortran_order) {
         std::int64_t stride = 1;
+        if (shape.size() == 0) return;  // the other sizes may be anything
         for (int axis = shape.rank() - 1; axis >= 0; --axis) {
             strides_[static_cast<std::size_t>(axis)] = stride;
             stride *= shape[axis];

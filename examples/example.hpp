@@ -3,6 +3,7 @@
 #include <pollen/autograd/error.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -23,13 +24,17 @@ int run_example(int argc, char** argv, const Body& body) {
             arguments.quick = true;
         else if (argument == "--new")
             arguments.fresh = true;
-        else
+        else if (argument.starts_with("-")) {
+            std::fprintf(stderr, "The options are --quick and --new; the top of examples/%s.cpp says more.\n",
+                         std::filesystem::path(argv[0]).filename().c_str());
+            return argument == "--help" ? 0 : 1;
+        } else
             arguments.values.push_back(argument);
     }
     try {
         return body(arguments);
     } catch (const pollen::Error& error) {
-        std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+        std::fprintf(stderr, "%s: %s\n", std::filesystem::path(argv[0]).filename().c_str(), error.what());
         return 1;
     }
 }

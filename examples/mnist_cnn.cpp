@@ -44,7 +44,10 @@ int run(const Arguments& arguments) {
                                       .augmentation = {.shift = 2},
                                       .checkpoint = quick ? "" : checkpoint,
                                       .resume = !quick && !arguments.fresh});
-    if (result.end == TrainResult::End::interrupted) return 1;
+    if (result.end == TrainResult::End::interrupted) {
+        std::printf("The same command, in this directory, goes on from there; with --new it starts again.\n");
+        return 1;
+    }
     std::remove(checkpoint.c_str());
 
     const Evaluation test = evaluate(net, likelihood, test_data);

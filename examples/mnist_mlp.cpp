@@ -32,12 +32,14 @@ int run(const Arguments& arguments) {
 
     Categorical likelihood;
     const std::int64_t steps_per_epoch = (train_data.size() + 127) / 128;
-    train(net, likelihood, train_data,
-          {.epochs = quick ? 1 : epochs,
-           .batch = 128,
-           .optimiser = Adam{.rate = Schedule::cosine(learning_rate, epochs * steps_per_epoch)},
-           .seed = seed});
+    const TrainResult result =
+        train(net, likelihood, train_data,
+              {.epochs = quick ? 1 : epochs,
+               .batch = 128,
+               .optimiser = Adam{.rate = Schedule::cosine(learning_rate, epochs * steps_per_epoch)},
+               .seed = seed});
 
+    if (result.end == TrainResult::End::interrupted) return 1;
     const Evaluation test = evaluate(net, likelihood, test_data);
     std::printf("test accuracy %.2f %%, mean -log p %.4f\n", 100 * test.score, test.loss);
     return 0;

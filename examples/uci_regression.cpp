@@ -41,32 +41,18 @@ Table friedman(std::int64_t rows) {
     return table;
 }
 
+// Columns are separated by commas, semicolons or blanks: the first that fits.
 Table read_table(const std::string& path) {
-    try {
-        return read_csv(path);
-    } catch (const FileError& with_commas) {
+    std::string first_error;
+    for (const char delimiter : {',', ';', ' '}) {
         try {
-            return read_csv(path, {.delimiter = ' '});
-        } catch (const FileError&) {
-            throw with_commas;
+            Table table = read_csv(path, {.delimiter = delimiter});
+            if (table.columns.size() > 1) return table;
+        } catch (const FileError& error) {
+            if (first_error.empty()) first_error = error.what();
         }
     }
-}
-
-// All columns but the target as inputs.
-Dataset<float> as_dataset(const Table& table, std::int64_t target) {
-    const std::int64_t rows = table.values.shape()[0], columns = table.values.shape()[1];
-    if (columns < 2) throw ValueError("uci_regression: the table has one column; it needs inputs and a target");
-    Dataset<float> data{Tensor<float>::zeros({rows, columns - 1}), Tensor<float>::zeros({rows, 1})};
-    for (std::int64_t i = 0; i < rows; ++i)
-        for (std::int64_t j = 0, to = 0; j < columns; ++j) {
-            const auto x = static_cast<float>(table.values(i, j));
-            if (j == target)
-                data.targets(i, 0) = x;
-            else
-                data.inputs(i, to++) = x;
-        }
-    return data;
+    throw FileError(first_error.empty() ? path + ": has only one column" : first_error);
 }
 
 struct Mean {
@@ -84,11 +70,11 @@ int run(const Arguments& arguments) {
     const bool quick = arguments.quick;
     const std::vector<std::string>& given = arguments.values;
     const Table table = given.empty() ? friedman(quick ? 200 : 1000) : read_table(given[0]);
-    const std::int64_t target = given.size() > 1 ? table.column(given[1]) : std::ssize(table.columns) - 1;
-    const Dataset<float> data = as_dataset(table, target);
+    const std::string target = given.size() > 1 ? given[1] : table.columns.back();
+    const Dataset<float> data = table_dataset<float>(table, target, Target::numbers);
+    if (data.size() < 20) throw ValueError("a table needs at least 20 rows, not " + std::to_string(data.size()));
     std::printf("%lld rows, %lld inputs, predicting \"%s\"\n\n", static_cast<long long>(data.size()),
-                static_cast<long long>(data.inputs.shape()[1]),
-                table.columns[static_cast<std::size_t>(target)].c_str());
+                static_cast<long long>(data.inputs.shape()[1]), target.c_str());
 
     Mean rmse, log_likelihood;
     const std::uint64_t splits = quick ? 2 : 20;
@@ -103,13 +89,14 @@ int run(const Arguments& arguments) {
         Sequential net{Dense(width, hidden), Relu(), Dense(hidden, 1)};
         auto likelihood = Gaussian<float>::learned(0.5);
         const std::int64_t steps = epochs * ((train_data.size() + batch - 1) / batch);
-        train(net, likelihood, train_data,
-              {.epochs = quick ? 5 : epochs,
-               .batch = batch,
-               .optimiser = Adam{.rate = Schedule::cosine(learning_rate, steps)},
-               .seed = seed,
-               .prior_sd = prior_sd,
-               .show = Show::nothing});
+        const TrainResult result = train(net, likelihood, train_data,
+                                         {.epochs = quick ? 5 : epochs,
+                                          .batch = batch,
+                                          .optimiser = Adam{.rate = Schedule::cosine(learning_rate, steps)},
+                                          .seed = seed,
+                                          .prior_sd = prior_sd,
+                                          .show = Show::nothing});
+        if (result.end == TrainResult::End::interrupted) return 1;
         // Back to the units of the table: errors are sd times as large, densities 1 / sd times as high.
         const double sd = static_cast<double>(targets.sd().item());
         const Evaluation test = evaluate(net, likelihood, test_data);

@@ -44,6 +44,12 @@ double Categorical<T>::score(const Tensor<T>& outputs, const Dataset<T>& batch) 
     return static_cast<double>(right);
 }
 
+template <Real T>
+Tensor<T> Categorical<T>::probabilities(const Tensor<T>& logits) {
+    Tape<T> tape(Recording::off);
+    return softmax(tape.borrow(logits)).value();
+}
+
 template class Categorical<float>;
 template class Categorical<double>;
 

@@ -19,6 +19,9 @@ class Categorical : public Likelihood<T> {
     double score(const Tensor<T>& outputs, const Dataset<T>& batch) const override;
     double finish(double total, std::int64_t items) const override { return total / static_cast<double>(items); }
 
+    // The probabilities of the classes, each row of logits by itself.
+    static Tensor<T> probabilities(const Tensor<T>& logits);
+
     std::unique_ptr<Likelihood<T>> clone() const override { return std::make_unique<Categorical>(*this); }
     std::string describe() const override { return "Categorical"; }
 };

@@ -4,12 +4,13 @@
 
 #include <array>
 #include <charconv>
+#include <filesystem>
 
 namespace pollen {
 
 namespace {
 
-constexpr std::int64_t history_columns = 5;
+constexpr std::int64_t history_columns = 6;
 
 template <class N>
 std::string exact_text(N number) {
@@ -38,6 +39,11 @@ std::int64_t count(const TensorFile& file, const std::string& field) {
     return value;
 }
 
+void check_is_run(const TensorFile& file) {
+    if (!file.metadata.contains("run.seed"))
+        throw FileError(file.source() + ": is not a saved training run; choose another name for the checkpoint");
+}
+
 std::string memory_name(std::size_t k) { return "memory" + std::to_string(k) + "."; }
 
 }  // namespace
@@ -53,7 +59,8 @@ void write_checkpoint(const std::string& path, const TrainState<T>& state, const
     Tensor<double> history = Tensor<double>::zeros(Shape{std::ssize(state.history), history_columns});
     double* row = history.mutable_data();
     for (const EpochRecord& r : state.history) {
-        for (const double x : {static_cast<double>(r.epoch), r.loss, r.rate, r.validation.loss, r.validation.score})
+        for (const double x :
+             {static_cast<double>(r.epoch), r.loss, r.rate, r.complexity, r.validation.loss, r.validation.score})
             *row++ = x;
     }
     file.set("history", history);
@@ -72,6 +79,7 @@ template <Real T>
 TrainState<T> read_checkpoint(const std::string& path, const Parameters<T>& parameters,
                               const std::map<std::string, std::string>& about) {
     const TensorFile file = read_safetensors(path);
+    check_is_run(file);
     for (const auto& [name, text] : about) {
         const auto at = file.metadata.find("run." + name);
         const std::string saved = at == file.metadata.end() ? "nothing" : at->second;
@@ -95,9 +103,21 @@ TrainState<T> read_checkpoint(const std::string& path, const Parameters<T>& para
     if (history.rank() != 2 || history.shape()[1] != history_columns)
         throw FileError(path + ": history has shape " + to_string(history.shape()) + "; (epochs, " +
                         std::to_string(history_columns) + ") is needed");
-    for (const double* row = history.begin(); row != history.end(); row += history_columns)
-        state.history.push_back({static_cast<std::int64_t>(row[0]), row[1], row[2], {row[3], row[4]}});
+    for (const double* row = history.begin(); row != history.end(); row += history_columns) {
+        const std::int64_t epoch = std::ssize(state.history) + 1;
+        if (row[0] != static_cast<double>(epoch))
+            throw FileError(path + ": history: row " + std::to_string(epoch - 1) + " is not that of epoch " +
+                            std::to_string(epoch));
+        state.history.push_back({epoch, row[1], row[2], row[3], {row[4], row[5]}});
+    }
+    if (state.best_epoch > std::ssize(state.history))
+        throw FileError(path + ": metadata: best_epoch: " + std::to_string(state.best_epoch) +
+                        " is not in the history");
     return state;
+}
+
+void check_may_replace(const std::string& path) {
+    if (std::filesystem::exists(path)) check_is_run(read_safetensors(path));
 }
 
 #define POLLEN_INSTANTIATE(T)                                                                      \

@@ -30,6 +30,9 @@ template <Real T>
 void write_checkpoint(const std::string& path, const TrainState<T>& state, const Parameters<T>& parameters,
                       const std::map<std::string, std::string>& about);
 
+// Throws a FileError where a file of that name exists and is anything but such a run.
+void check_may_replace(const std::string& path);
+
 // Throws a FileError where the file is not such a run, or is a run of another description, naming what differs.
 template <Real T>
 TrainState<T> read_checkpoint(const std::string& path, const Parameters<T>& parameters,

@@ -3,9 +3,9 @@
 #include <pollen/autograd/error.hpp>
 #include <pollen/autograd/ops.hpp>
 
+#include <charconv>
 #include <cstdint>
 #include <initializer_list>
-#include <sstream>
 #include <string>
 
 // What the layers share: checks of their arguments, and how they describe themselves.
@@ -27,10 +27,11 @@ inline void check_sizes(const char* layer, std::initializer_list<NamedSize> size
 
 inline std::string to_text(std::int64_t n) { return std::to_string(n); }
 inline std::string to_text(int n) { return std::to_string(n); }
+// The shortest text that reads back as the same number.
 inline std::string to_text(double x) {
-    std::ostringstream out;
-    out << x;
-    return out.str();
+    char text[40];
+    if (x != x) return "nan";
+    return {text, std::to_chars(text, text + sizeof text, x).ptr};
 }
 inline std::string to_text(const std::string& text) { return text; }
 inline std::string to_text(const Pair& p) {

@@ -17,6 +17,16 @@ void check_conv(const char* layer, std::int64_t inputs, std::int64_t outputs, co
                          std::to_string(inputs) + " inputs and " + std::to_string(outputs) + " outputs");
 }
 
+// ", stride 2, padding 1", what is not the default.
+std::string extras(const Pair& stride, const Pair& padding, const Pair& dilation, std::int64_t groups, bool bias) {
+    std::string text;
+    if (stride != Pair{1, 1}) text += ", stride " + to_text(stride);
+    if (padding != Pair{0, 0}) text += ", padding " + to_text(padding);
+    if (dilation != Pair{1, 1}) text += ", dilation " + to_text(dilation);
+    if (groups != 1) text += ", groups " + std::to_string(groups);
+    return text + (bias ? "" : ", without bias");
+}
+
 }  // namespace
 
 template <Real T>
@@ -46,7 +56,9 @@ void Conv2d<T>::visit(Visitor<T>& visitor) {
 
 template <Real T>
 std::string Conv2d<T>::describe() const {
-    return call("Conv2d", inputs_, weight.shape[0], Pair{weight.shape[2], weight.shape[3]});
+    const Conv2dOptions& o = options_;
+    return call("Conv2d", inputs_, weight.shape[0], Pair{weight.shape[2], weight.shape[3]}) +
+           extras(o.stride, o.padding, o.dilation, o.groups, has_bias_);
 }
 
 template <Real T>
@@ -77,7 +89,11 @@ void ConvTranspose2d<T>::visit(Visitor<T>& visitor) {
 
 template <Real T>
 std::string ConvTranspose2d<T>::describe() const {
-    return call("ConvTranspose2d", weight.shape[0], outputs_, Pair{weight.shape[2], weight.shape[3]});
+    const ConvTranspose2dOptions& o = options_;
+    const std::string text =
+        call("ConvTranspose2d", weight.shape[0], outputs_, Pair{weight.shape[2], weight.shape[3]}) +
+        extras(o.stride, o.padding, o.dilation, o.groups, has_bias_);
+    return o.output_padding == Pair{0, 0} ? text : text + ", output padding " + to_text(o.output_padding);
 }
 
 template class Conv2d<float>;

@@ -23,13 +23,16 @@ struct ConvOptions {
 
 // y = W * x + b        x (n, inputs, height, width), W (outputs, inputs / groups, kernel height, kernel width)
 template <Real T = float>
-class Conv2d : public Layer<Conv2d<T>, T> {
+class Conv2d final : public Layer<Conv2d<T>, T> {
   public:
     Conv2d(std::int64_t inputs, std::int64_t outputs, Size2d kernel, ConvOptions options = {});
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
     void visit(Visitor<T>& visitor) override;
     std::string describe() const override;
+
+    const Conv2dOptions& options() const { return options_; }
+    bool has_bias() const { return has_bias_; }
 
     Parameter<T> weight, bias;
 
@@ -51,7 +54,7 @@ struct ConvTransposeOptions {
 
 // The layer whose map of images is the transpose of a Conv2d's: W (inputs, outputs / groups, height, width).
 template <Real T = float>
-class ConvTranspose2d : public Layer<ConvTranspose2d<T>, T> {
+class ConvTranspose2d final : public Layer<ConvTranspose2d<T>, T> {
   public:
     ConvTranspose2d(std::int64_t inputs, std::int64_t outputs, Size2d kernel, ConvTransposeOptions options = {});
 

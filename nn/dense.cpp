@@ -13,6 +13,8 @@ Dense<T>::Dense(std::int64_t inputs, std::int64_t outputs, DenseOptions options)
 
 template <Real T>
 Var<T> Dense<T>::forward(Pass<T>& pass, Var<T> x) const {
+    if (x.rank() > 2 && x.shape()[0] * weight.shape[1] == x.size() && x.shape()[x.rank() - 1] != weight.shape[1])
+        throw ShapeError(describe() + ": x has shape " + to_string(x.shape()) + "; a Flatten() before it makes it fit");
     if (has_bias_) return affine(x, pass(weight), pass(bias));
     return matmul(x, pass(weight), {.transpose_y = true});
 }

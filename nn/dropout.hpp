@@ -9,7 +9,7 @@ namespace pollen {
 // plain prediction (Srivastava et al. 2014). Predicting with Mode::sample several times is MC dropout (Gal & Ghahramani
 // 2016).
 template <Real T = float>
-class Dropout : public Layer<Dropout<T>, T> {
+class Dropout final : public Layer<Dropout<T>, T> {
   public:
     explicit Dropout(double rate) : rate_(rate) {
         if (!(rate >= 0 && rate < 1))

@@ -6,7 +6,7 @@ namespace pollen {
 
 // y = table[x], row by row: x holds whole numbers from 0 to rows - 1, and (n, k) becomes (n, k, width).
 template <Real T = float>
-class Embedding : public Layer<Embedding<T>, T> {
+class Embedding final : public Layer<Embedding<T>, T> {
   public:
     Embedding(std::int64_t rows, std::int64_t width, Init init = Init::normal(0, 1));
 

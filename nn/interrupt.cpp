@@ -1,5 +1,6 @@
 #include <pollen/nn/interrupt.hpp>
 
+#include <atomic>
 #include <csignal>
 #include <mutex>
 
@@ -10,7 +11,8 @@ namespace {
 std::mutex guard;
 int living = 0;
 struct sigaction old_int, old_term;
-volatile std::sig_atomic_t asked = 0;
+std::atomic<bool> asked = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 void note(int signal) {
     if (asked) {
@@ -18,7 +20,7 @@ void note(int signal) {
         std::signal(signal, SIG_DFL);
         std::raise(signal);
     }
-    asked = 1;
+    asked = true;
 }
 
 }  // namespace
@@ -26,7 +28,7 @@ void note(int signal) {
 Interrupt::Interrupt() {
     const std::lock_guard lock(guard);
     if (living++ > 0) return;
-    asked = 0;
+    asked = false;
     struct sigaction action {};
     action.sa_handler = note;
     sigemptyset(&action.sa_mask);
@@ -42,6 +44,6 @@ Interrupt::~Interrupt() {
     sigaction(SIGTERM, &old_term, nullptr);
 }
 
-bool Interrupt::requested() { return asked != 0; }
+bool Interrupt::requested() { return asked; }
 
 }  // namespace pollen

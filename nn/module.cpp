@@ -52,7 +52,7 @@ std::string summary(const Module<T>& module, const Shape& input) {
     Tape<T> tape(Recording::off);
     const Parameters<T> parameters(module);
     const Tensor<T> zeros = Tensor<T>::zeros(Shape{std::max<std::int64_t>(1, parameters.size())});
-    Pass<T> pass(tape, parameters, {}, zeros.data());
+    Pass<T> pass(tape, parameters, {}, zeros.values().first(static_cast<std::size_t>(parameters.size())));
     pass.observer = [&](const Module<T>& part, const Var<T>& y) {
         if (has_parts(part)) return;
         lines.push_back(
@@ -96,14 +96,13 @@ Tensor<T> predict(const Module<T>& module, const Parameters<T>& parameters, std:
     do {
         const std::int64_t some = std::min(options.batch, rows - done);
         tape.clear();
-        // Each piece of each draw has random numbers of its own.
-        pass.restart({options.mode, options.seed, options.draw << 24 | piece++},
-                     theta.empty() ? nullptr : theta.data());
+        // Each piece of each draw has random numbers of its own; weights are drawn once for all pieces.
+        pass.restart({options.mode, options.seed, options.draw << 24 | piece++, options.draw}, theta);
         const Tensor<T> inputs = Tensor<T>::borrow(x.data() + done * width, with_batch(some, rest));
         const Var<T> y = module(pass, tape.borrow(inputs));
         if (y.rank() == 0 || y.shape()[0] != some)
             throw ShapeError("predict: " + module.describe() + " makes " + to_string(y.shape()) + " of inputs " +
-                             to_string(inputs.shape()) + "; the first axis must stay");
+                             to_string(inputs.shape()) + "; the first axis, which counts the inputs, must stay");
         const Shape all = with_batch(rows, y.shape().sizes().subspan(1));
         if (done == 0) outputs = Tensor<T>::empty(all);
         if (outputs.shape() != all)

@@ -44,7 +44,8 @@ class Module : public HasParameters<T> {
     virtual Var<T> forward(Pass<T>& pass, Var<T> x) const = 0;
 };
 
-// The base of a layer of type Self: copying done once for all.
+// The base of a layer of type Self: copying done once for all. A copy is a Self, so what derives from Self in turn
+// needs a clone() of its own; the layers of this library are final.
 template <class Self, Real T>
 class Layer : public Module<T> {
   public:

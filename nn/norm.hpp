@@ -6,7 +6,7 @@ namespace pollen {
 
 // y = (x - mean) / sqrt(variance + epsilon) scale + shift, mean and variance over the last axis (Ba et al. 2016).
 template <Real T = float>
-class LayerNorm : public Layer<LayerNorm<T>, T> {
+class LayerNorm final : public Layer<LayerNorm<T>, T> {
   public:
     explicit LayerNorm(std::int64_t size, double epsilon = 1e-5);
 
@@ -24,7 +24,7 @@ class LayerNorm : public Layer<LayerNorm<T>, T> {
 // shift and threshold a channel (Singh & Krishnan 2020). No batch statistics: each image is by itself, which a
 // posterior over weights needs.
 template <Real T = float>
-class FilterResponseNorm : public Layer<FilterResponseNorm<T>, T> {
+class FilterResponseNorm final : public Layer<FilterResponseNorm<T>, T> {
   public:
     explicit FilterResponseNorm(std::int64_t channels, double epsilon = 1e-6);
 

@@ -77,6 +77,30 @@ void AdamW::update(const UpdateStep& now, const Stretch<T>& at) const {
     adam(*this, 1 - now.rate * weight_decay, now, at);
 }
 
+namespace {
+
+void check_option(const std::string& rule, const char* name, double x, double below) {
+    if (!(x >= 0 && x < below))
+        throw ValueError(rule + ": " + name + " must not be negative and must be below " + to_text(below));
+}
+
+}  // namespace
+
+void Momentum::check() const { check_option(describe(), "momentum", momentum, 1); }
+void RmsProp::check() const {
+    check_option(describe(), "alpha", alpha, 1);
+    check_option(describe(), "epsilon", epsilon, 1);
+}
+void Adam::check() const {
+    check_option(describe(), "beta1", beta1, 1);
+    check_option(describe(), "beta2", beta2, 1);
+    check_option(describe(), "epsilon", epsilon, 1);
+}
+void AdamW::check() const {
+    Adam{.rate = rate, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon}.check();
+    check_option(describe(), "weight_decay", weight_decay, 1e9);
+}
+
 std::string Sgd::describe() const { return call("Sgd", "rate " + rate.describe()); }
 
 std::string Momentum::describe() const {

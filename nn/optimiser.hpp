@@ -37,7 +37,9 @@ struct Stretch {
     std::int64_t size;
 };
 
-// The rules. Each is a struct of options with an update; any struct like these is an optimiser.
+// The rules. Each is a struct of options with an update; any struct like these is an optimiser, which
+// `static_assert(UpdateRule<Mine>)` confirms. update() is const and takes float and double, describe() names every
+// option, the rate included: it is what a resumed run is compared by.
 
 // theta -= rate g
 struct Sgd {
@@ -59,6 +61,7 @@ struct Momentum {
     Form form = Form::classic;
 
     static constexpr int memories = 1;
+    void check() const;
     template <Real T>
     void update(const UpdateStep& now, const Stretch<T>& at) const;
     std::string describe() const;
@@ -71,6 +74,7 @@ struct RmsProp {
     double epsilon = 1e-8;
 
     static constexpr int memories = 1;
+    void check() const;
     template <Real T>
     void update(const UpdateStep& now, const Stretch<T>& at) const;
     std::string describe() const;
@@ -85,6 +89,7 @@ struct Adam {
     double epsilon = 1e-8;
 
     static constexpr int memories = 2;
+    void check() const;
     template <Real T>
     void update(const UpdateStep& now, const Stretch<T>& at) const;
     std::string describe() const;
@@ -100,6 +105,7 @@ struct AdamW {
     double weight_decay = 0.01;
 
     static constexpr int memories = 2;
+    void check() const;
     template <Real T>
     void update(const UpdateStep& now, const Stretch<T>& at) const;
     std::string describe() const;
@@ -119,7 +125,9 @@ class Optimiser {
   public:
     template <UpdateRule R>
     Optimiser(R rule) : rule_(std::make_shared<Holder<R>>(std::move(rule))) {
-        static_assert(R::memories >= 0 && R::memories <= 2);
+        static_assert(R::memories >= 0 && R::memories <= 2, "an optimiser remembers at most two numbers a parameter");
+        if constexpr (requires { rule_->rate(0), std::declval<const R&>().check(); })
+            static_cast<const Holder<R>&>(*rule_).rule.check();
     }
 
     int memories() const { return rule_->memories(); }  // numbers remembered for each parameter

@@ -41,6 +41,12 @@ void Parameters<T>::add(const std::string& prefix, const HasParameters<T>& tree)
     // Nothing is changed here; a second, const form of visit() in every layer would be a high price for saying so.
     auto& visited = const_cast<HasParameters<T>&>(tree);
     each_parameter(visited, prefix, [this](const std::string& name, Parameter<T>& parameter) {
+        for (const Entry& entry : entries_) {
+            if (entry.name == name)
+                throw ValueError("two parameters are called " + name + "; does visit() of a layer name one twice?");
+            if (entry.parameter == &parameter)
+                throw ValueError("parameter " + name + " is visited twice, first as " + entry.name);
+        }
         entries_.push_back({name, &parameter, size_});
         size_ += parameter.shape.size();
     });
@@ -99,12 +105,14 @@ std::int64_t unflatten(HasParameters<T>& tree, std::span<const T> theta) {
 }
 
 template <Real T>
-std::uint32_t initialise(HasParameters<T>& tree, std::uint64_t seed, std::uint32_t first_stream) {
+std::uint32_t initialise(HasParameters<T>& tree, std::uint64_t seed, Which which, std::uint32_t first_stream) {
     std::uint32_t stream = first_stream;
     each_parameter(tree, "", [&](const std::string&, Parameter<T>& parameter) {
+        const std::uint32_t own = stream++;
+        if (which == Which::missing && parameter.has_value()) return;
         parameter.value = Tensor<T>::empty(parameter.shape);
         const std::span<T> values(parameter.value.fresh_data(), static_cast<std::size_t>(parameter.shape.size()));
-        parameter.init.fill(values, parameter.fans, {seed, stream_of(Purpose::initial_values, stream++), 0});
+        parameter.init.fill(values, parameter.fans, {seed, stream_of(Purpose::initial_values, own), 0});
     });
     return stream;
 }
@@ -113,7 +121,7 @@ template class Parameters<float>;
 template class Parameters<double>;
 template std::int64_t unflatten(HasParameters<float>&, std::span<const float>);
 template std::int64_t unflatten(HasParameters<double>&, std::span<const double>);
-template std::uint32_t initialise(HasParameters<float>&, std::uint64_t, std::uint32_t);
-template std::uint32_t initialise(HasParameters<double>&, std::uint64_t, std::uint32_t);
+template std::uint32_t initialise(HasParameters<float>&, std::uint64_t, Which, std::uint32_t);
+template std::uint32_t initialise(HasParameters<double>&, std::uint64_t, Which, std::uint32_t);
 
 }  // namespace pollen

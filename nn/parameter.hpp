@@ -57,7 +57,8 @@ class Parameters {
     // Names of the parts begin with `prefix` and a dot, where it is not empty.
     void add(const std::string& prefix, const HasParameters<T>& tree);
 
-    const std::vector<Entry>& entries() const { return entries_; }
+    const std::vector<Entry>& entries() const& { return entries_; }
+    const std::vector<Entry>& entries() const&& = delete;  // they would be gone before they are used
     std::size_t count() const { return entries_.size(); }  // how many tensors
     std::int64_t size() const { return size_; }            // how many numbers in all
 
@@ -82,10 +83,12 @@ class Parameters {
 template <Real T>
 std::int64_t unflatten(HasParameters<T>& tree, std::span<const T> theta);
 
-// Gives every parameter its first value, from stream `first_stream`, `first_stream` + 1, ... of the seed's streams for
-// initial values. Returns the next stream.
+// Gives every parameter its first value, or only those that have none yet, from stream `first_stream`,
+// `first_stream` + 1, ... of the seed's streams for initial values. Returns the next stream.
+enum class Which { all, missing };
 template <Real T>
-std::uint32_t initialise(HasParameters<T>& tree, std::uint64_t seed, std::uint32_t first_stream = 0);
+std::uint32_t initialise(HasParameters<T>& tree, std::uint64_t seed, Which which = Which::all,
+                         std::uint32_t first_stream = 0);
 
 extern template class Parameters<float>;
 extern template class Parameters<double>;

@@ -4,18 +4,22 @@
 #include <pollen/nn/parameter.hpp>
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace pollen {
 
-// What a network is evaluated for. Random layers (dropout) are at work in training and in `sample`, which is prediction
-// with one draw of the network's randomness.
+// What a network is evaluated for. Random layers (dropout) and random weights (Bayesian layers) are at work in training
+// and in `sample`, which is prediction with one draw of the network's randomness; `predict` uses means.
 enum class Mode { train, predict, sample };
 
 struct PassOptions {
     Mode mode = Mode::predict;
     std::uint64_t seed = 0;  // of the random layers
     std::uint64_t step = 0;  // another step, other random numbers
+    // The same for random weights, where inputs are evaluated piece by piece under one draw of the weights.
+    std::optional<std::uint64_t> weight_step = {};
+    bool complexity_value = false;  // whether the value of complexity(), not only its gradient, is wanted
 };
 
 // One evaluation of a network: the tape it goes on, the parameters as leaves of that tape, and the random numbers it
@@ -26,7 +30,7 @@ class Pass {
   public:
     // A pass that is to be started.
     Pass(Tape<T>& tape, const Parameters<T>& parameters) : tape_(&tape), parameters_(&parameters) {}
-    Pass(Tape<T>& tape, const Parameters<T>& parameters, PassOptions options, const T* theta = nullptr)
+    Pass(Tape<T>& tape, const Parameters<T>& parameters, PassOptions options, std::span<const T> theta = {})
         : Pass(tape, parameters) {
         restart(options, theta);
     }
@@ -34,7 +38,7 @@ class Pass {
     // Puts the parameters on the tape, which is empty or was cleared since the last time. Their values are those of the
     // modules, or the stretches of theta (parameters.size() numbers), where it is not null. Nothing is copied: both
     // must stay as they are until the tape is cleared.
-    void restart(PassOptions options = {}, const T* theta = nullptr);
+    void restart(PassOptions options = {}, std::span<const T> theta = {});
 
     Var<T> operator()(const Parameter<T>& parameter) const {
         const std::size_t k = parameters_->index(parameter);
@@ -50,7 +54,25 @@ class Pass {
     bool random() const { return options_.mode != Mode::predict; }
 
     // The random numbers of the next random layer: each call gets a stream of its own.
-    RandomKey noise() { return {options_.seed, stream_of(Purpose::layers, random_layers_++), options_.step}; }
+    RandomKey noise() {
+        const Purpose purpose = mode() == Mode::train ? Purpose::layers : Purpose::predicted_layers;
+        return {options_.seed, stream_of(purpose, random_layers_++), options_.step};
+    }
+
+    // The random numbers of the next random weight tensor.
+    RandomKey weight_noise() {
+        const Purpose purpose = mode() == Mode::train ? Purpose::weights : Purpose::predicted_weights;
+        return {options_.seed, stream_of(purpose, random_weights_++), options_.weight_step.value_or(options_.step)};
+    }
+
+    // What random weights cost: Bayesian layers add the sums of log q(w) and log p(w) over their weights, as a vector
+    // of two. The values are NaN unless complexity_value was asked for; the gradients are always right.
+    void add_complexity(Var<T> log_q_log_p) { complexities_.push_back(log_q_log_p); }
+    const std::vector<Var<T>>& complexities() const { return complexities_; }
+    bool complexity_value() const { return options_.complexity_value; }
+
+    // The same pass with other leaves: how a module is evaluated at weights that are computed rather than stored.
+    Var<T> at(const Module<T>& module, const Parameters<T>& parameters, std::vector<Var<T>> leaves, Var<T> x);
 
     // Called with every module and its output, parts before wholes, if set.
     std::function<void(const Module<T>&, const Var<T>& output)> observer;
@@ -60,7 +82,8 @@ class Pass {
     const Parameters<T>* parameters_;
     PassOptions options_;
     std::vector<Var<T>> leaves_;
-    std::uint32_t random_layers_ = 0;
+    std::vector<Var<T>> complexities_;
+    std::uint32_t random_layers_ = 0, random_weights_ = 0;
 };
 
 extern template class Pass<float>;

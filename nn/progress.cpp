@@ -1,5 +1,6 @@
 #include <pollen/nn/progress.hpp>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,12 @@ namespace pollen {
 namespace {
 
 constexpr std::int64_t lines = 20;  // in a log
+
+// A line that does not fit the terminal would not be written over.
+std::size_t terminal_width() {
+    winsize size{};
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - std::size_t{1} : 79;
+}
 constexpr std::chrono::milliseconds line_pause{2000}, bar_pause{100};
 
 }  // namespace
@@ -39,12 +46,14 @@ bool Progress::due(std::int64_t done) const {
 std::string Progress::time_left(std::int64_t done) const {
     if (done <= first_ || done >= total_) return "";
     const double gone = std::chrono::duration<double>(Clock::now() - start_).count();
+    if (gone < 1) return "";  // too early to tell
     return "  " + duration_text(gone * static_cast<double>(total_ - done) / static_cast<double>(done - first_)) +
            " left";
 }
 
 void Progress::update(std::int64_t done, const std::string& text) {
     if (!due(done)) return;
+    std::fflush(stdout);  // what was said before comes first, also in a log that takes both
     if (show_ == Show::lines) {
         std::fprintf(stderr, "%s%s\n", text.c_str(), time_left(done).c_str());
         const std::int64_t every = std::max<std::int64_t>(1, (total_ + lines - 1) / lines);
@@ -52,10 +61,10 @@ void Progress::update(std::int64_t done, const std::string& text) {
         last_ = Clock::now();
         return;
     }
-    constexpr std::int64_t cells = 24;
+    constexpr std::int64_t cells = 12;
     const auto full = static_cast<std::size_t>(total_ > 0 ? cells * std::min(done, total_) / total_ : cells);
-    const std::string line =
-        "[" + std::string(full, '#') + std::string(cells - full, ' ') + "] " + text + time_left(done);
+    std::string line = "[" + std::string(full, '#') + std::string(cells - full, ' ') + "] " + text + time_left(done);
+    if (const std::size_t width = terminal_width(); line.size() > width) line.resize(width);
     std::fprintf(stderr, "\r%s%s", line.c_str(),
                  std::string(width_ > line.size() ? width_ - line.size() : 0, ' ').c_str());
     std::fflush(stderr);

@@ -1,5 +1,7 @@
 #include <pollen/nn/save.hpp>
 
+#include <pollen/nn/structure.hpp>
+
 #include <algorithm>
 
 namespace pollen {
@@ -23,34 +25,95 @@ Tensor<T> get_parameters(const TensorFile& file, const std::string& prefix, cons
     return theta;
 }
 
+namespace {
+
 template <Real T>
-void save(const std::string& path, const Module<T>& module, const std::map<std::string, std::string>& about) {
-    const Parameters<T> parameters(module);
+TensorFile tensors_of(const Module<T>& module, const Parameters<T>& parameters) {
     TensorFile file;
     parameters.check_values();
     for (const auto& [name, parameter, offset] : parameters.entries()) file.set(name, parameter->value);
+    put_structures(file, module);
+    return file;
+}
+
+template <Real T>
+Parameters<T> all_of(const Module<T>& module, const Likelihood<T>* likelihood) {
+    Parameters<T> parameters(module);
+    if (likelihood) parameters.add("likelihood", *likelihood);
+    return parameters;
+}
+
+template <Real T>
+void write(const std::string& path, const Module<T>& module, const Likelihood<T>* likelihood,
+           const std::map<std::string, std::string>& about) {
+    TensorFile file = tensors_of(module, all_of(module, likelihood));
     file.metadata = about;
     write_safetensors(path, file);
 }
 
+// Tries everything on a copy first: a file that does not fit leaves the network as it is.
 template <Real T>
-void load(const std::string& path, Module<T>& module) {
-    const TensorFile file = read_safetensors(path);
-    const Parameters<T> parameters(module);
-    const Tensor<T> theta = get_parameters(file, "", parameters);
+void take(const TensorFile& file, Module<T>& module, Likelihood<T>* likelihood) {
+    const std::unique_ptr<Module<T>> copy = module.clone();
+    TensorFile rearranged = file;
+    const std::vector<std::string> others = get_structures(rearranged, *copy);
+    const Parameters<T> parameters = all_of<T>(*copy, likelihood);
+    const Tensor<T> theta = get_parameters(rearranged, "", parameters);
     for (const std::string& name : file.names()) {
         const auto& entries = parameters.entries();
-        if (std::none_of(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; }))
-            throw FileError(path + ": has a tensor \"" + name + "\" that the network does not have");
+        if (std::none_of(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; }) &&
+            std::find(others.begin(), others.end(), name) == others.end())
+            throw FileError(file.source() + ": has a tensor \"" + name + "\" that the network does not have");
     }
-    unflatten<T>(module, theta.values());
+    rearranged = file;
+    get_structures(rearranged, module);
+    const std::int64_t used = unflatten<T>(module, theta.values());
+    if (likelihood) unflatten<T>(*likelihood, theta.values().subspan(static_cast<std::size_t>(used)));
+}
+
+}  // namespace
+
+template <Real T>
+TensorFile to_tensors(const Module<T>& module) {
+    return tensors_of(module, Parameters<T>(module));
+}
+
+template <Real T>
+void from_tensors(const TensorFile& file, Module<T>& module) {
+    take<T>(file, module, nullptr);
+}
+
+template <Real T>
+void save(const std::string& path, const Module<T>& module, const std::map<std::string, std::string>& about) {
+    write<T>(path, module, nullptr, about);
+}
+
+template <Real T>
+void load(const std::string& path, Module<T>& module) {
+    take<T>(read_safetensors(path), module, nullptr);
+}
+
+template <Real T>
+void save(const std::string& path, const Module<T>& module, const Likelihood<T>& likelihood,
+          const std::map<std::string, std::string>& about) {
+    write(path, module, &likelihood, about);
+}
+
+template <Real T>
+void load(const std::string& path, Module<T>& module, Likelihood<T>& likelihood) {
+    take(read_safetensors(path), module, &likelihood);
 }
 
 #define POLLEN_INSTANTIATE(T)                                                                                \
     template void put_parameters(TensorFile&, const std::string&, const Parameters<T>&, std::span<const T>); \
     template Tensor<T> get_parameters(const TensorFile&, const std::string&, const Parameters<T>&);          \
+    template TensorFile to_tensors(const Module<T>&);                                                        \
+    template void from_tensors(const TensorFile&, Module<T>&);                                               \
     template void save(const std::string&, const Module<T>&, const std::map<std::string, std::string>&);     \
-    template void load(const std::string&, Module<T>&);
+    template void load(const std::string&, Module<T>&);                                                      \
+    template void save(const std::string&, const Module<T>&, const Likelihood<T>&,                           \
+                       const std::map<std::string, std::string>&);                                           \
+    template void load(const std::string&, Module<T>&, Likelihood<T>&);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/data/safetensors.hpp>
+#include <pollen/nn/likelihood.hpp>
 #include <pollen/nn/module.hpp>
 
 #include <map>
@@ -17,6 +18,19 @@ void save(const std::string& path, const Module<T>& module, const std::map<std::
 // over, or of another shape or type; the network is unchanged then.
 template <Real T>
 void load(const std::string& path, Module<T>& module);
+
+// The same with what the likelihood has learned (its noise), under "likelihood.".
+template <Real T>
+void save(const std::string& path, const Module<T>& module, const Likelihood<T>& likelihood,
+          const std::map<std::string, std::string>& about = {});
+template <Real T>
+void load(const std::string& path, Module<T>& module, Likelihood<T>& likelihood);
+
+// What save() writes and load() takes, in memory.
+template <Real T>
+TensorFile to_tensors(const Module<T>& module);
+template <Real T>
+void from_tensors(const TensorFile& file, Module<T>& module);
 
 // How a set of parameters goes into a file beside others, and comes back: each name behind a prefix.
 template <Real T>

@@ -6,12 +6,12 @@
 
 namespace pollen {
 
-// y = f_k(... f_2(f_1(x)))
+// y = f_k(... f_2(f_1(x))). Write braces: with parentheses C++ may take the line for the declaration of a function.
 //
 //     Sequential net{Dense(784, 800), Relu(), Dense(800, 10)};                     // float
 //     Sequential net{Dense<double>(784, 800), Relu<double>(), Dense<double>(800, 10)};
 template <Real T = float>
-class Sequential : public Layer<Sequential<T>, T> {
+class Sequential final : public Layer<Sequential<T>, T> {
   public:
     Sequential() = default;
     template <class First, class... Rest>
@@ -31,7 +31,13 @@ class Sequential : public Layer<Sequential<T>, T> {
     Module<T>& operator[](std::size_t k) const { return *parts_.at(k); }
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override {
-        for (const Part<T>& part : parts_) x = (*part)(pass, x);
+        for (std::size_t k = 0; k < parts_.size(); ++k) {
+            try {
+                x = (*parts_[k])(pass, x);
+            } catch (const ShapeError& error) {
+                throw ShapeError("part " + std::to_string(k) + ", " + parts_[k]->describe() + ": " + error.what());
+            }
+        }
         return x;
     }
     void visit(Visitor<T>& visitor) override {
@@ -48,7 +54,7 @@ Sequential(First, Rest...) -> Sequential<typename First::Number>;
 
 // y = x + f(x), or shortcut(x) + f(x) where the shapes differ
 template <Real T = float>
-class Residual : public Layer<Residual<T>, T> {
+class Residual final : public Layer<Residual<T>, T> {
   public:
     explicit Residual(Part<T> body) { parts_.push_back(std::move(body)); }
     Residual(Part<T> body, Part<T> shortcut) : Residual(std::move(body)) { parts_.push_back(std::move(shortcut)); }
@@ -70,6 +76,9 @@ class Residual : public Layer<Residual<T>, T> {
         if (parts_.size() > 1) visitor.part("shortcut", *parts_[1]);
     }
     std::string describe() const override { return "Residual"; }
+
+    const Module<T>& body() const { return *parts_[0]; }
+    const Module<T>* shortcut() const { return parts_.size() > 1 ? &*parts_[1] : nullptr; }
 
   private:
     std::vector<Part<T>> parts_;

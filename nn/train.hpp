@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/data/batches.hpp>
+#include <pollen/nn/kl_weight.hpp>
 #include <pollen/nn/likelihood.hpp>
 #include <pollen/nn/module.hpp>
 #include <pollen/nn/optimiser.hpp>
@@ -22,12 +23,16 @@ template <Real T>
 Evaluation evaluate(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
                     std::int64_t batch = 1000);
 
-// One epoch of a run.
+// One epoch of a run. Likelihood and complexity are always told apart.
 struct EpochRecord {
     std::int64_t epoch = 0;  // 1, 2, ...
-    double loss = 0;         // the mean over the epoch's batches, each at its step
+    double loss = 0;         // -log p(y | x, w), the mean over the epoch's items, each at its step
     double rate = 0;         // at the epoch's last step
+    double complexity = 0;   // KL[q || p] of Bayesian layers, in nats, estimated at the last step; 0 if there are none
     Evaluation validation;   // NaN without validation data
+
+    // The complexity of each of n weights in bits.
+    double bits_per_weight(std::int64_t n) const;
 };
 
 // One step of a run, for callbacks.
@@ -46,7 +51,12 @@ struct TrainOptions {
     std::uint64_t seed = 0;  // of the first values, the batches, the augmentation and the random layers
 
     // A normal prior with this standard deviation on every parameter of the network: the weight decay 1 / (N sd^2).
+    // Not for Bayesian layers, which have priors of their own.
     double prior_sd = std::numeric_limits<double>::infinity();
+    // For Bayesian layers: how the complexity is shared among the batches, and how many draws of the weights are
+    // averaged in each step.
+    KlWeight kl = KlWeight::uniform();
+    std::int64_t samples = 1;
     // Gradients longer than this are made shorter: g min(1, clip_norm / |g|).
     double clip_norm = std::numeric_limits<double>::infinity();
 
@@ -65,7 +75,8 @@ struct TrainOptions {
     bool resume = false;
 
     Show show = Show::automatic;
-    // Called after each step and epoch; the run ends where one returns false.
+    // Called after each step and epoch; the run ends where one returns false. At the end of an epoch the network holds
+    // the current parameters, between that the ones of the epoch before.
     std::function<bool(const StepRecord&)> on_step = {};
     std::function<bool(const EpochRecord&)> on_epoch = {};
 };
@@ -82,11 +93,13 @@ struct TrainResult {
 //
 //     U / N = - 1/N sum_i log p(y_i | x_i, theta) - 1/N log p(theta)
 //
-// over batches. Values that are there already are the starting point; a network without values is initialised. Ctrl-C
-// ends the run after the current step: the network then has the best parameters so far. A loss that is not finite
-// throws a ValueError, with the last good parameters in the network.
+// over batches; for Bayesian layers, their posteriors by the evidence lower bound (KlWeight). Values that are there
+// already are the starting point; parameters without one are initialised. Ctrl-C ends the run after the current step
+// (`end` says so; a program that trains again and again should look): the network then has the best parameters so far.
+// A loss or parameters that are not finite throw a ValueError, and the network has the parameters of the last epoch
+// that was good; whatever else is thrown, it has the best or latest ones.
 template <Real T>
-TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& data, const TrainOptions& options,
+TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& data, const TrainOptions& options = {},
                   const Dataset<T>* validation = nullptr);
 
 }  // namespace pollen

@@ -60,4 +60,24 @@ BOOST_AUTO_TEST_CASE(thread_limits) {
     BOOST_TEST(error_of<ValueError>([] { with_threads(0, [] {}); }) == "with_threads: 0 threads; at least 1 is needed");
 }
 
+BOOST_AUTO_TEST_CASE(background_work_is_done_once_and_can_be_waited_for_anywhere) {
+    for (const int threads : {1, 2, 8})
+        with_threads(threads, [&] {
+            for (int round = 0; round < 200; ++round) {
+                std::atomic<int> runs = 0;
+                Background background;
+                background.start([&] { ++runs; });
+                // Also inside a loop, whose threads may not take up work from outside.
+                parallel_for(4, 1, [&](std::int64_t begin, std::int64_t) {
+                    if (begin == 0) background.wait();
+                });
+                BOOST_TEST_REQUIRE(runs == 1);
+                background.start([] { throw std::runtime_error("broken"); });
+                BOOST_CHECK_THROW(background.wait(), std::runtime_error);
+                background.wait();
+                background.start([&] { ++runs; });  // the destructor waits
+            }
+        });
+}
+
 BOOST_AUTO_TEST_SUITE_END()

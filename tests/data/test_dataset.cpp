@@ -1,6 +1,6 @@
 #include "../support.hpp"
 
-#include <pollen/data/dataset.hpp>
+#include <pollen/data/table.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -88,9 +88,26 @@ BOOST_AUTO_TEST_CASE(standardising) {
     BOOST_TEST(allclose(scale.invert(z), x, 1e-15, 1e-15));
     // Other data are scaled by the same numbers: nothing is fitted anew.
     BOOST_TEST(allclose(scale.apply(Tensor<double>{{3, 20, 6}}), Tensor<double>{{0, 0, 1}}, 0.0, 1e-15));
+    // A column of one number only, whatever its sum is rounded to.
+    const Standardiser<double> constant(Tensor<double>::full({100000, 1}, 0.1));
+    BOOST_TEST(constant.apply(Tensor<double>::full({1, 1}, 0.1)).item() == 0);
+    BOOST_TEST(constant.sd().item() == 1);
     // Numbers far from zero keep their digits.
     const Standardiser<double> far(Tensor<double>(Shape{2, 1}, std::vector<double>{1e9 + 1, 1e9 + 3}));
     BOOST_TEST(far.sd()(0) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(tables) {
+    const Table table{{"a", "class", "b"}, Tensor<double>{{1, 0, 2}, {3, 2, 4}}};
+    const Dataset<float> labelled = table_dataset<float>(table, "class", Target::labels);
+    BOOST_TEST((labelled.inputs == Tensor<float>{{1, 2}, {3, 4}}));
+    BOOST_TEST((labelled.labels == Indices{0, 2}));
+    const Dataset<float> numbers = table_dataset<float>(table, "b", Target::numbers);
+    BOOST_TEST((numbers.inputs == Tensor<float>{{1, 0}, {3, 2}}));
+    BOOST_TEST((numbers.targets == Tensor<float>(Shape{2, 1}, std::vector<float>{2, 4})));
+    const Table broken{{"a", "class"}, Tensor<double>{{1, 0}, {3, 1.5}}};
+    BOOST_TEST(error_of<ValueError>([&] { table_dataset<float>(broken, "class", Target::labels); }) ==
+               "table_dataset: row 1 of column class is 1.500000; labels are whole numbers from 0 up");
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
@@ -101,6 +118,8 @@ BOOST_AUTO_TEST_CASE(errors) {
     data.labels = Indices::zeros({3, 1});
     BOOST_TEST(error_of<ShapeError>([&] { data.check(); }) ==
                "Dataset: labels have shape (3, 1); one label an item is needed");
+    BOOST_TEST(error_of<ShapeError>([] { split(Dataset<double>{Tensor<double>::scalar(1)}, 0.5, 1); }) ==
+               "Dataset: the inputs are one number; their first axis must count the items");
     const Dataset<double> good = counted(3);
     const std::vector<std::int64_t> missing{1, 3};
     BOOST_TEST(error_of<ShapeError>([&] { good.take(missing); }) ==

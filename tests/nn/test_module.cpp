@@ -99,13 +99,13 @@ BOOST_AUTO_TEST_CASE(copies) {
 BOOST_AUTO_TEST_CASE(a_summary) {
     const Sequential net(Conv2d(1, 6, 5, {.padding = 2}), Relu(), MaxPool2d(2), Flatten(), Dense(1176, 10));
     BOOST_TEST(summary<float>(net, {1, 28, 28}) ==
-               "layer            output       parameters\n"
-               "input            (1, 28, 28)\n"
-               "Conv2d(1, 6, 5)  (6, 28, 28)         156\n"
-               "Relu             (6, 28, 28)           0\n"
-               "MaxPool2d(2)     (6, 14, 14)           0\n"
-               "Flatten          (1176)                0\n"
-               "Dense(1176, 10)  (10)             11,770\n"
+               "layer                       output       parameters\n"
+               "input                       (1, 28, 28)\n"
+               "Conv2d(1, 6, 5), padding 2  (6, 28, 28)         156\n"
+               "Relu                        (6, 28, 28)           0\n"
+               "MaxPool2d(2)                (6, 14, 14)           0\n"
+               "Flatten                     (1176)                0\n"
+               "Dense(1176, 10)             (10)             11,770\n"
                "11,926 parameters in all\n");
     BOOST_TEST(summary<double>(small_net(), {4}) ==
                "layer                     output  parameters\n"
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(prediction) {
 
     // The same for gradients.
     Tape<double> tape, tape_other;
-    Pass<double> pass(tape, parameters, {}, theta.data());
+    Pass<double> pass(tape, parameters, {}, theta.values());
     tape.backward(sum(net(pass, tape.borrow(x))));
     const Parameters<double> parameters_other(other);
     Pass<double> pass_other(tape_other, parameters_other, {});
@@ -172,12 +172,12 @@ BOOST_AUTO_TEST_CASE(first_values) {
 
     // Layers of one shape differ; a bias starts at 0; each parameter takes one stream.
     Sequential<float> net(Dense<float>(4, 4), Dense<float>(4, 4));
-    BOOST_TEST(initialise<float>(net, 3, 5) == 9u);
+    BOOST_TEST(initialise<float>(net, 3, Which::all, 5) == 9u);
     const Tensor<float> theta = Parameters<float>(net).flatten();
     BOOST_TEST(theta.data()[0] != theta.data()[20]);
     for (int k = 16; k < 20; ++k) BOOST_TEST(theta.data()[k] == 0.0f);
     Sequential<float> second(Dense<float>(4, 4));
-    initialise<float>(second, 3, 7);
+    initialise<float>(second, 3, Which::all, 7);
     BOOST_TEST(Parameters<float>(second).flatten().data()[0] == theta.data()[20]);
 
     const Conv2d<float> conv(4, 6, {5, 3}, {.groups = 2});

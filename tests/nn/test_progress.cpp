@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(a_log_gets_few_lines) {
 BOOST_AUTO_TEST_CASE(a_terminal_gets_one_line) {
     const std::string text = written([] { work(Show::bar); });
     BOOST_TEST(std::count(text.begin(), text.end(), '\n') == 1);
-    BOOST_TEST(text.find("[########################] step 1000") != std::string::npos);
+    BOOST_TEST(text.find("[############] step 1000") != std::string::npos);
     BOOST_TEST(text.ends_with("\rdone\n"));
 }
 

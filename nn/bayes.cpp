@@ -1,0 +1,265 @@
+#include <pollen/nn/bayes.hpp>
+
+#include <pollen/nn/draw_weights.hpp>
+#include <pollen/nn/sequential.hpp>
+
+#include <numbers>
+
+namespace pollen {
+
+namespace {
+
+template <Real T>
+bool linear_in_parameters(const Module<T>& module) {
+    return dynamic_cast<const Dense<T>*>(&module) || dynamic_cast<const Conv2d<T>*>(&module) ||
+           dynamic_cast<const ConvTranspose2d<T>*>(&module);
+}
+
+template <Real T>
+const MeanField<T>& mean_field_of(const typename Bayes<T>::Weight& weight) {
+    return dynamic_cast<const MeanField<T>&>(*weight.posterior);
+}
+
+template <Real T>
+Var<T> random_signs(Pass<T>& pass, const Shape& shape) {
+    Tensor<T> signs = pass.tape().state().empty(shape);
+    T* s = signs.fresh_data();
+    fill_uniform(pass.noise(), 0, std::span<T>(s, static_cast<std::size_t>(shape.size())), T(-1), T(1));
+    for (std::int64_t i = 0; i < shape.size(); ++i) s[i] = s[i] < 0 ? T(-1) : T(1);
+    return pass.tape().constant(std::move(signs));
+}
+
+template <Real T>
+Var<T> random_normals(Pass<T>& pass, const Shape& shape) {
+    Tensor<T> z = pass.tape().state().empty(shape);
+    fill_normal(pass.noise(), 0, std::span<T>(z.fresh_data(), static_cast<std::size_t>(shape.size())));
+    return pass.tape().constant(std::move(z));
+}
+
+// log p(w, tau) = sum log N(w | 0, tau^2) + log half-Cauchy(tau | scale) + log tau, the last for tau = exp(log_tau)
+template <Real T>
+Var<T> log_hierarchical(Var<T> w, Var<T> log_tau, double scale) {
+    const auto n = static_cast<double>(w.size());
+    const Var<T> weights =
+        sum(square(w)) * exp(log_tau * -2.0) * -0.5 - log_tau * n - 0.5 * n * std::log(2 * std::numbers::pi);
+    const Var<T> tau =
+        std::log(2 / (std::numbers::pi * scale)) - log1p(exp((log_tau - std::log(scale)) * 2.0)) + log_tau;
+    return weights + tau;
+}
+
+}  // namespace
+
+template <Real T>
+Bayes<T>::Bayes(Part<T> module, BayesOptions<T> options) : module_(std::move(module)), options_(std::move(options)) {
+    const Parameters<T> parameters(*module_);
+    if (parameters.count() == 0) throw ValueError("Bayes: " + module_->describe() + " has no parameters");
+    for (const auto& [name, parameter, offset] : parameters.entries()) {
+        Weight weight{name, options_.posterior(*parameter), options_.prior.for_fans(parameter->fans)};
+        if (const auto& h = weight.prior.hierarchical())
+            weight.log_tau = {.shape = {}, .init = Init::constant(std::log(h->scale))};
+        if (parameter->has_value() && weight.prior.hierarchical())
+            weight.log_tau.value = Tensor<T>::scalar(static_cast<T>(std::log(weight.prior.hierarchical()->scale)));
+        if (options_.estimator != Estimator::weights && !dynamic_cast<MeanField<T>*>(weight.posterior.get()))
+            throw ValueError("Bayes: the estimators local and flipout need mean_field posteriors, not " +
+                             weight.posterior->describe());
+        weights_.push_back(std::move(weight));
+    }
+    if (options_.estimator != Estimator::weights && !linear_in_parameters<T>(*module_))
+        throw ValueError("Bayes: the estimators local and flipout are for Dense and convolutions, not for " +
+                         module_->describe());
+}
+
+template <Real T>
+Bayes<T>::Bayes(const Bayes& other) : Layer<Bayes<T>, T>(other), module_(other.module_), options_(other.options_) {
+    for (const Weight& weight : other.weights_) weights_.push_back(weight.copy());
+}
+
+template <Real T>
+Bayes<T>& Bayes<T>::operator=(Bayes other) noexcept {
+    std::swap(module_, other.module_);
+    std::swap(options_, other.options_);
+    std::swap(weights_, other.weights_);
+    return *this;
+}
+
+template <Real T>
+Var<T> Bayes<T>::forward(Pass<T>& pass, Var<T> x) const {
+    if (pass.random() && options_.estimator == Estimator::local) return local(pass, x);
+    if (pass.random() && options_.estimator == Estimator::flipout) return flipout(pass, x);
+    std::vector<Var<T>> leaves;
+    for (const Weight& weight : weights_) {
+        leaves.push_back(pass.random() ? draw(pass, weight) : weight.posterior->mean(pass));
+    }
+    return pass.at(*module_, Parameters<T>(*module_), std::move(leaves), x);
+}
+
+template <Real T>
+void Bayes<T>::visit(Visitor<T>& visitor) {
+    for (Weight& weight : weights_) {
+        struct Named : Visitor<T> {
+            Named(Visitor<T>& v, const std::string& p) : outer(v), prefix(p) {}
+            void parameter(const std::string& name, Parameter<T>& p) override {
+                outer.parameter(prefix + "." + name, p);
+            }
+            void part(const std::string& name, Module<T>& module) override { outer.part(prefix + "." + name, module); }
+            Visitor<T>& outer;
+            const std::string& prefix;
+        } named(visitor, weight.name);
+        weight.posterior->visit(named);
+        if (weight.prior.hierarchical()) visitor.parameter(weight.name + ".log_tau", weight.log_tau);
+    }
+}
+
+template <Real T>
+Part<T> Bayes<T>::mean() const {
+    Part<T> module = module_;
+    Tensor<T> theta = Tensor<T>::empty(Shape{Parameters<T>(*module).size()});
+    T* to = theta.fresh_data();
+    for (const Weight& weight : weights_) {
+        const Tensor<T> mean = weight.posterior->mean_value();
+        to = std::copy(mean.begin(), mean.end(), to);
+    }
+    unflatten<T>(*module, theta.values());
+    return module;
+}
+
+template <Real T>
+Var<T> Bayes<T>::draw(Pass<T>& pass, const Weight& weight) const {
+    if (options_.complexity == Complexity::closed && weight.prior.gaussian_sd()) {
+        if (const auto* q = dynamic_cast<const MeanField<T>*>(weight.posterior.get())) {
+            add_closed_complexity(pass, weight);
+            return draw_weights<T>(pass(q->mu), pass(q->rho), nullptr, pass.weight_noise(), false).weights;
+        }
+    }
+    if (const auto& hierarchical = weight.prior.hierarchical()) {
+        // The prior's own part of the draw is nothing; log p follows as nodes of its own.
+        static const Prior none = GaussianPrior{1e18};
+        const WeightDraw<T> drawn = weight.posterior->draw(pass, none, pass.weight_noise());
+        const Var<T> log_p = log_hierarchical(drawn.weights, pass(weight.log_tau), hierarchical->scale);
+        pass.add_complexity(concat({slice(drawn.log_q_log_p, 0, 0, 1), reshape(log_p, Shape{1})}));
+        return drawn.weights;
+    }
+    const WeightDraw<T> drawn = weight.posterior->draw(pass, weight.prior, pass.weight_noise());
+    pass.add_complexity(drawn.log_q_log_p);
+    return drawn.weights;
+}
+
+template <Real T>
+void Bayes<T>::add_closed_complexity(Pass<T>& pass, const Weight& weight) const {
+    const MeanField<T>& q = mean_field_of<T>(weight);
+    pass.add_complexity(
+        expected_log_q_log_p(pass(q.mu), pass(q.rho), *weight.prior.gaussian_sd(), pass.complexity_value()));
+}
+
+template <Real T>
+Var<T> Bayes<T>::local(Pass<T>& pass, Var<T> x) const {
+    std::vector<Var<T>> means, variances;
+    for (const Weight& weight : weights_) {
+        const MeanField<T>& q = mean_field_of<T>(weight);
+        means.push_back(pass(q.mu));
+        variances.push_back(square(softplus(pass(q.rho))));
+        // No weights are drawn here: without a closed form a draw is made for the complexity alone.
+        if (weight.prior.gaussian_sd())
+            add_closed_complexity(pass, weight);
+        else
+            draw(pass, weight);
+    }
+    const Parameters<T> parameters(*module_);
+    const Var<T> mean = pass.at(*module_, parameters, std::move(means), x);
+    const Var<T> variance = pass.at(*module_, parameters, std::move(variances), square(x));
+    // The small number keeps the slope of the root finite where an input is zero and there is no bias.
+    return mean + sqrt(variance + 1e-16) * random_normals(pass, mean.shape());
+}
+
+template <Real T>
+Var<T> Bayes<T>::flipout(Pass<T>& pass, Var<T> x) const {
+    std::vector<Var<T>> means, moves;
+    for (const Weight& weight : weights_) {
+        const MeanField<T>& q = mean_field_of<T>(weight);
+        means.push_back(pass(q.mu));
+        moves.push_back(draw(pass, weight) - pass(q.mu));
+    }
+    const Parameters<T> parameters(*module_);
+    const Var<T> mean = pass.at(*module_, parameters, std::move(means), x);
+    const Var<T> moved = pass.at(*module_, parameters, std::move(moves), x * random_signs(pass, x.shape()));
+    return mean + moved * random_signs(pass, moved.shape());
+}
+
+namespace {
+
+// Replaces the parts of Sequential and Residual by change(part), and any other module by change(module).
+template <Real T, class Change>
+Part<T> rebuild(const Module<T>& net, const Change& change) {
+    if (const auto* chain = dynamic_cast<const Sequential<T>*>(&net)) {
+        Sequential<T> twin;
+        for (std::size_t k = 0; k < chain->size(); ++k) twin.add(rebuild<T>((*chain)[k], change));
+        return Part<T>(std::move(twin));
+    }
+    if (const auto* residual = dynamic_cast<const Residual<T>*>(&net)) {
+        if (const Module<T>* shortcut = residual->shortcut())
+            return Part<T>(Residual<T>(rebuild<T>(residual->body(), change), rebuild<T>(*shortcut, change)));
+        return Part<T>(Residual<T>(rebuild<T>(residual->body(), change)));
+    }
+    return change(net);
+}
+
+}  // namespace
+
+template <Real T>
+Part<T> bayesian_twin(const Module<T>& net, const BayesOptions<T>& options) {
+    return rebuild<T>(net, [&](const Module<T>& module) {
+        if (dynamic_cast<const Bayes<T>*>(&module) || parameter_count<T>(module) == 0) return Part<T>(module.clone());
+        BayesOptions<T> own = options;
+        if (!linear_in_parameters(module)) own.estimator = Estimator::weights;
+        return Part<T>(Bayes<T>(Part<T>(module.clone()), own));
+    });
+}
+
+template <Real T>
+Part<T> mean_network(const Module<T>& net) {
+    return rebuild<T>(net, [](const Module<T>& module) {
+        const auto* bayes = dynamic_cast<const Bayes<T>*>(&module);
+        return bayes ? bayes->mean() : Part<T>(module.clone());
+    });
+}
+
+namespace {
+
+template <Real T>
+class FindBayes : public Visitor<T> {
+  public:
+    void parameter(const std::string&, Parameter<T>&) override {}
+    void part(const std::string& name, Module<T>& module) override {
+        const std::string outer = std::exchange(prefix, prefix + name + ".");
+        look(module);
+        prefix = outer;
+    }
+    void look(Module<T>& module) {
+        if (auto* bayes = dynamic_cast<Bayes<T>*>(&module)) {
+            for (auto& weight : bayes->weights()) found.push_back({prefix + weight.name, &weight});
+        } else {
+            module.visit(*this);
+        }
+    }
+    std::vector<NamedWeight<T>> found;
+    std::string prefix;
+};
+
+}  // namespace
+
+template <Real T>
+std::vector<NamedWeight<T>> bayesian_weights(Module<T>& net) {
+    FindBayes<T> visitor;
+    visitor.look(net);
+    return visitor.found;
+}
+
+#define POLLEN_INSTANTIATE(T)                                                 \
+    template class Bayes<T>;                                                  \
+    template Part<T> bayesian_twin(const Module<T>&, const BayesOptions<T>&); \
+    template Part<T> mean_network(const Module<T>&);                          \
+    template std::vector<NamedWeight<T>> bayesian_weights(Module<T>&);
+POLLEN_INSTANTIATE(float)
+POLLEN_INSTANTIATE(double)
+
+}  // namespace pollen

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <pollen/nn/conv2d.hpp>
+#include <pollen/nn/dense.hpp>
+#include <pollen/nn/posterior.hpp>
+
+#include <vector>
+
+namespace pollen {
+
+// How the gradient of E_q log p(data | w) is estimated.
+enum class Estimator {
+    weights,  // one draw of the weights for the whole batch: Bayes by Backprop proper (Blundell et al. 2015)
+    local,    // the outputs of a layer are drawn, for each item by itself (Kingma et al. 2015)
+    flipout,  // one draw whose signs are flipped at random for each item (Wen et al. 2018)
+};
+
+// How KL[q || p] is estimated: at the drawn weights, or in closed form where q and p are normal laws.
+enum class Complexity { sampled, closed };
+
+template <Real T>
+struct BayesOptions {
+    Prior prior = GaussianPrior{};
+    MakePosterior<T> posterior = mean_field<T>();
+    Estimator estimator = Estimator::weights;
+    Complexity complexity = Complexity::sampled;
+};
+
+// Any module with a posterior over its parameters in the place of values: an evaluation draws them, and adds what they
+// cost to the pass. In plain prediction the weights are the posterior's means.
+//
+// `local` and `flipout` need a module that is linear in its parameters (Dense, Conv2d, ConvTranspose2d) and mean-field
+// posteriors. With x the input and f(x; w) the module,
+//
+//     local      y = f(x; mu) + sqrt(f(x^2; sigma^2)) z                      z ~ N(0, 1), one for each output
+//     flipout    y = f(x; mu) + s f(r x; sigma eps)                          r, s random signs, one for each item
+template <Real T = float>
+class Bayes : public Layer<Bayes<T>, T> {
+  public:
+    // Starts from the module's values, where it has any.
+    Bayes(Part<T> module, BayesOptions<T> options = {});
+    Bayes(const Bayes& other);
+    Bayes(Bayes&&) noexcept = default;
+    Bayes& operator=(Bayes) noexcept;
+
+    Var<T> forward(Pass<T>& pass, Var<T> x) const override;
+    void visit(Visitor<T>& visitor) override;
+    std::string describe() const override { return "Bayes " + module_->describe(); }
+
+    // One weight tensor of the module.
+    struct Weight {
+        std::string name;
+        std::unique_ptr<Posterior<T>> posterior;
+        Prior prior;
+        Parameter<T> log_tau = {};  // where the prior is hierarchical
+
+        Weight copy() const { return {name, posterior->clone(), prior, log_tau}; }
+    };
+    const std::vector<Weight>& weights() const { return weights_; }
+    std::vector<Weight>& weights() { return weights_; }
+
+    // The module with the posterior means as its parameters.
+    Part<T> mean() const;
+
+  private:
+    Var<T> draw(Pass<T>& pass, const Weight& weight) const;
+    void add_closed_complexity(Pass<T>& pass, const Weight& weight) const;
+    Var<T> local(Pass<T>& pass, Var<T> x) const;
+    Var<T> flipout(Pass<T>& pass, Var<T> x) const;
+
+    Part<T> module_;
+    BayesOptions<T> options_;
+    std::vector<Weight> weights_;
+};
+
+// Bayesian layers by their own names.
+template <Real T = float>
+class BayesDense : public Bayes<T> {
+  public:
+    BayesDense(std::int64_t inputs, std::int64_t outputs, BayesOptions<T> options = {}, DenseOptions dense = {})
+        : Bayes<T>(Dense<T>(inputs, outputs, dense), std::move(options)) {}
+};
+template <Real T = float>
+class BayesConv2d : public Bayes<T> {
+  public:
+    BayesConv2d(std::int64_t inputs, std::int64_t outputs, Size2d kernel, BayesOptions<T> options = {},
+                ConvOptions conv = {})
+        : Bayes<T>(Conv2d<T>(inputs, outputs, kernel, conv), std::move(options)) {}
+};
+
+// The Bayesian twin of a network: every layer with parameters becomes a Bayes, Sequential and Residual stay what they
+// are. Starts from the network's values, where it has any: a trained network's weights become the means. Layers that
+// are not linear in their parameters (norms) always use Estimator::weights.
+template <Real T>
+Part<T> bayesian_twin(const Module<T>& net, const BayesOptions<T>& options);
+template <class Net>
+Net bayesian(const Net& net, const std::type_identity_t<BayesOptions<typename Net::Number>>& options = {}) {
+    return static_cast<Net&&>(dynamic_cast<Net&>(*bayesian_twin<typename Net::Number>(net, options)));
+}
+
+// The other way: a deterministic network with the posterior means as its weights.
+template <Real T>
+Part<T> mean_network(const Module<T>& net);
+
+// All Bayesian layers of a network, with the names of their weights ("0.weight").
+template <Real T>
+struct NamedWeight {
+    std::string name;
+    typename Bayes<T>::Weight* weight;
+};
+template <Real T>
+std::vector<NamedWeight<T>> bayesian_weights(Module<T>& net);
+
+extern template class Bayes<float>;
+extern template class Bayes<double>;
+
+}  // namespace pollen

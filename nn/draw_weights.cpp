@@ -1,0 +1,230 @@
+#include <pollen/nn/draw_weights.hpp>
+
+#include <pollen/autograd/kernels/draws.hpp>
+#include <pollen/autograd/kernels/reduce.hpp>
+#include <pollen/nn/kernels/sigma.hpp>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace pollen {
+
+using kernels::Batch;
+using kernels::Sigma;
+using kernels::Stream;
+
+namespace {
+
+using Int = std::int64_t;
+
+constexpr Int block = 1024;  // weights that go through the prior at once, from the nearest cache
+const double log_sqrt_2pi = 0.5 * std::log(2 * std::numbers::pi);
+
+template <class T>
+constexpr Int lanes = Batch<T>::size;
+
+// Calls body(first, count) for pieces of [0, n), in parallel, and adds up what it returns, in a fixed order.
+template <class Body>
+std::array<double, 2> sum_over_blocks(Int n, const Body& body) {
+    const Int grain = kernels::map_grain, tasks = (n + grain - 1) / grain;
+    std::vector<std::array<double, 2>> sums(static_cast<std::size_t>(tasks));
+    parallel_for(n, grain, [&](Int begin, Int end) {
+        auto& sum = sums[static_cast<std::size_t>(begin / grain)];
+        for (Int i = begin; i < end; i += block) {
+            const auto [a, b] = body(i, std::min(block, end - i));
+            sum[0] += a;
+            sum[1] += b;
+        }
+    });
+    std::array<double, 2> total{};
+    for (const auto& [a, b] : sums) {
+        total[0] += a;
+        total[1] += b;
+    }
+    return total;
+}
+
+template <class T>
+Tensor<T> pair_of(TapeState<T>& tape, const std::array<double, 2>& numbers) {
+    Tensor<T> pair = tape.empty(Shape{2});
+    for (std::size_t k = 0; k < 2; ++k) pair.fresh_data()[k] = static_cast<T>(numbers[k]);
+    return pair;
+}
+
+constexpr std::array<double, 2> unknown{std::numeric_limits<double>::quiet_NaN(),
+                                        std::numeric_limits<double>::quiet_NaN()};
+
+// w = mu + sigma eps for numbers [begin, end), a multiple of a group of random numbers at a time.
+template <class T>
+void draw(Int begin, Int end, const RandomKey& key, const T* mu, const T* rho, T* w, T* eps) {
+    const kernels::Draws<kernels::NormalDraw<T>> draws(key);
+    constexpr Int size = draws.size;
+    const auto transform = [](const T* m, const T* r, T* out, T* noise, const Batch<T>& z) {
+        const Batch<T> sigma = Sigma<T>(Batch<T>::load_unaligned(r)).value();
+        (Batch<T>::load_unaligned(m) + sigma * z).store_unaligned(out);
+        z.store_unaligned(noise);
+    };
+    for (Int at = begin; at < end; at += size) {
+        const auto group = static_cast<std::uint32_t>(at / size);
+        if (at + size <= end) {
+            draws.group(group, [&](std::size_t k, const Batch<T>& z) {
+                const Int i = at + static_cast<Int>(k);
+                transform(mu + i, rho + i, w + i, eps + i, z);
+            });
+        } else {
+            alignas(64) T part[4][draws.size] = {};
+            const Int rest = end - at;
+            std::copy_n(mu + at, rest, part[0]);
+            std::copy_n(rho + at, rest, part[1]);
+            draws.group(group, [&](std::size_t k, const Batch<T>& z) {
+                transform(part[0] + k, part[1] + k, part[2] + k, part[3] + k, z);
+            });
+            std::copy_n(part[2], rest, w + at);
+            std::copy_n(part[3], rest, eps + at);
+        }
+    }
+}
+
+template <class T>
+double log_q(Int n, const T* rho, const T* eps) {
+    const T sum = kernels::reduce_serial<kernels::Sum, T>(
+        n, [](const Batch<T>& r, const Batch<T>& z) { return -Sigma<T>(r).log_value() - Batch<T>(T(0.5)) * z * z; },
+        Stream<T>{rho}, Stream<T>{eps});
+    return static_cast<double>(sum) - static_cast<double>(n) * log_sqrt_2pi;
+}
+
+// slot[i] = or += x[i] for one batch or the n numbers that are left.
+template <class T, bool fresh>
+void put(T* slot, Int n, const Batch<T>& x) {
+    if (n == lanes<T>) {
+        (fresh ? x : x + Batch<T>::load_unaligned(slot)).store_unaligned(slot);
+    } else {
+        alignas(64) T part[Batch<T>::size];
+        x.store_aligned(part);
+        for (Int k = 0; k < n; ++k) slot[k] = fresh ? part[k] : slot[k] + part[k];
+    }
+}
+
+// dL/dmu += h        dL/drho += h eps sigma' - gq sigma' / sigma        h = dL/dw + gp d log p / dw
+template <class T, bool fresh>
+void pass_on(Int n, T gq, T gp, const T* g, const T* slope, const T* eps, const T* rho, T* dmu, T* drho) {
+    const Batch<T> q(gq), p(gp);
+    const bool with_q = gq != T(0);
+    for (Int i = 0; i < n; i += lanes<T>) {
+        const Int some = std::min(lanes<T>, n - i);
+        const auto load = [&](const T* from) {
+            return some == lanes<T> ? Batch<T>::load_unaligned(from + i) : Stream<T>{from}.load_part(i, some);
+        };
+        const Batch<T> h = slope ? load(g) + p * load(slope) : load(g);
+        const Sigma<T> sigma(load(rho));
+        const Batch<T> s = sigma.slope();
+        Batch<T> dr = h * load(eps) * s;
+        if (with_q) dr -= q * xsimd::select(sigma.rho < Batch<T>(Sigma<T>::tiny), Batch<T>(T(1)), s / sigma.value());
+        if (dmu) put<T, fresh>(dmu + i, some, h);
+        if (drho) put<T, fresh>(drho + i, some, dr);
+    }
+}
+
+}  // namespace
+
+// The node of the sums is made after that of w, so its gradient is known first: it only notes it down, and the node of
+// w does the work of both in one pass over the weights.
+template <Real T>
+WeightDraw<T> draw_weights(Var<T> mu, Var<T> rho, const Prior* prior, const RandomKey& key, bool value) {
+    if (mu.shape() != rho.shape())
+        throw ShapeError("draw_weights: mu " + to_string(mu.shape()) + " and rho " + to_string(rho.shape()) +
+                         " differ in shape");
+    TapeState<T>& tape = mu.state();
+    const Int n = mu.size();
+    Tensor<T> w = tape.empty(mu.shape()), noise = tape.empty(mu.shape()), seeds = tape.empty(Shape{2});
+    const T *m = mu.value().data(), *r = rho.value().data();
+    T *weights = w.fresh_data(), *eps = noise.fresh_data(), *seed = seeds.fresh_data();
+    seed[0] = seed[1] = T(0);
+    parallel_for(n, kernels::map_grain, [&](Int begin, Int end) { draw(begin, end, key, m, r, weights, eps); });
+    std::array<double, 2> sums = unknown;
+    if (value)
+        sums = sum_over_blocks(n, [&](Int i, Int count) {
+            return std::array{log_q(count, r + i, eps + i), prior ? prior->log_prob(weights + i, count) : 0.0};
+        });
+
+    const Var<T> drawn = record("draw_weights", {mu, rho}, std::move(w),
+                                [prior, noise = std::move(noise), seeds = std::move(seeds)](Backward<T>& b) {
+                                    const GradientSlot<T> dmu = b.slot(0), drho = b.slot(1);
+                                    T* own = const_cast<T*>(seeds.data());
+                                    const T gq = std::exchange(own[0], T(0)), gp = std::exchange(own[1], T(0));
+                                    const T *g = b.grad(), *at = b.value().data(), *z = noise.data(),
+                                            *s = b.input(1).data();
+                                    const bool fresh = (!dmu || dmu.fresh) && (!drho || drho.fresh);
+                                    // Where only one of the two is fresh, the other one's memory is made so too.
+                                    if (!fresh)
+                                        for (const auto& slot : {dmu, drho})
+                                            if (slot && slot.fresh) std::fill_n(slot.data, b.value().size(), T(0));
+                                    parallel_for(b.value().size(), kernels::map_grain, [&](Int begin, Int end) {
+                                        alignas(64) T slopes[block];
+                                        for (Int i = begin; i < end; i += block) {
+                                            const Int count = std::min(block, end - i);
+                                            const bool with_prior = prior && gp != T(0);
+                                            if (with_prior) prior->slopes(at + i, count, slopes);
+                                            const auto pass = fresh ? pass_on<T, true> : pass_on<T, false>;
+                                            pass(count, gq, gp, g + i, with_prior ? slopes : nullptr, z + i, s + i,
+                                                 dmu ? dmu.data + i : nullptr, drho ? drho.data + i : nullptr);
+                                        }
+                                    });
+                                });
+    const Var<T> pair = record("log_q_log_p", {drawn}, pair_of(tape, sums), [seed](Backward<T>& b) {
+        seed[0] = b.grad()[0];
+        seed[1] = b.grad()[1];
+        const GradientSlot<T> dw = b.slot(0);
+        if (dw && dw.fresh) std::fill_n(dw.data, b.input(0).size(), T(0));
+    });
+    return {drawn, pair};
+}
+
+// E log q = sum -log sigma - log(2 pi e) / 2        E log p = sum -(mu^2 + sigma^2) / (2 s^2) - log s - log(2 pi) / 2
+template <Real T>
+Var<T> expected_log_q_log_p(Var<T> mu, Var<T> rho, double prior_sd, bool value) {
+    if (mu.shape() != rho.shape())
+        throw ShapeError("expected_log_q_log_p: mu " + to_string(mu.shape()) + " and rho " + to_string(rho.shape()) +
+                         " differ in shape");
+    const double precision = 1 / (prior_sd * prior_sd);
+    const T *m = mu.value().data(), *r = rho.value().data();
+    std::array<double, 2> sums = unknown;
+    if (value)
+        sums = sum_over_blocks(mu.size(), [&](Int i, Int count) {
+            const auto sum = [&](const auto& f, const auto&... in) {
+                return static_cast<double>(kernels::reduce_serial<kernels::Sum, T>(count, f, in...));
+            };
+            const double logs = sum([](const Batch<T>& x) { return Sigma<T>(x).log_value(); }, Stream<T>{r + i});
+            const double squares = sum(
+                [](const Batch<T>& u, const Batch<T>& x) {
+                    const Batch<T> s = Sigma<T>(x).value();
+                    return u * u + s * s;
+                },
+                Stream<T>{m + i}, Stream<T>{r + i});
+            const auto n = static_cast<double>(count);
+            return std::array{-logs - n * (log_sqrt_2pi + 0.5),
+                              -0.5 * precision * squares - n * (std::log(prior_sd) + log_sqrt_2pi)};
+        });
+    return record("expected_log_q_log_p", {mu, rho}, pair_of(mu.state(), sums), [precision](Backward<T>& b) {
+        const Int n = b.input(0).size();
+        const Batch<T> gq(b.grad()[0]), gp(b.grad()[1] * static_cast<T>(-precision));
+        kernels::map_into(
+            b.slot(0), n, [=](const Batch<T>& u) { return gp * u; }, Stream<T>{b.input(0).data()});
+        kernels::map_into(
+            b.slot(1), n,
+            [=](const Batch<T>& x) {
+                const Sigma<T> s(x);
+                return gp * s.value() * s.slope() - gq * s.relative_slope();
+            },
+            Stream<T>{b.input(1).data()});
+    });
+}
+
+#define POLLEN_INSTANTIATE(T)                                                                  \
+    template WeightDraw<T> draw_weights(Var<T>, Var<T>, const Prior*, const RandomKey&, bool); \
+    template Var<T> expected_log_q_log_p(Var<T>, Var<T>, double, bool);
+POLLEN_INSTANTIATE(float)
+POLLEN_INSTANTIATE(double)
+
+}  // namespace pollen
