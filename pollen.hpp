@@ -22,10 +22,13 @@
 #include <pollen/data/safetensors.hpp>
 #include <pollen/data/table.hpp>
 #include <pollen/nn/bayes.hpp>
+#include <pollen/nn/compress.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
 #include <pollen/nn/metrics.hpp>
 #include <pollen/nn/optimiser.hpp>
 #include <pollen/nn/predictive.hpp>
+#include <pollen/nn/prune.hpp>
 #include <pollen/nn/save.hpp>
+#include <pollen/nn/sparse.hpp>
 #include <pollen/nn/train.hpp>

@@ -4,6 +4,7 @@
 
 #include <pollen/pollen.hpp>
 
+#include <cmath>
 #include <memory>
 
 namespace pollen::bench {
@@ -41,9 +42,11 @@ class Steps {
     void operator()(const Dataset<float>& batch) {
         tape_.clear();
         float* theta = theta_.mutable_data();
-        pass_.restart({.mode = Mode::train}, theta_.values());
+        pass_.restart({.mode = Mode::train, .step = static_cast<std::uint64_t>(step_)}, theta_.values());
         const Var<float> log_prob = likelihood_.log_prob(pass_, net_(pass_, tape_.borrow(batch.inputs)), batch);
-        tape_.backward(log_prob * (-1.0 / static_cast<double>(batch.size())));
+        Var<float> loss = log_prob * (-1.0 / static_cast<double>(batch.size()));
+        for (const Var<float>& log_q_log_p : pass_.complexities()) loss = loss + sum(log_q_log_p * kl_factors_);
+        tape_.backward(loss);
         for (std::size_t k = 0; k < parameters_.count(); ++k) {
             const std::int64_t offset = parameters_.entries()[k].offset;
             const Tensor<float> gradient = pass_.leaves()[k].grad();
@@ -64,6 +67,8 @@ class Steps {
     Tape<float> tape_;
     Pass<float> pass_{tape_, parameters_};
     std::int64_t step_ = 0;
+    const Tensor<float> kl_factors_{1.0f / 60000,
+                                    -1.0f / 60000};  // of Bayesian layers: log q - log p, shared by all items
 };
 
 void add_step(const std::string& name, Sequential<float> net, Optimiser optimiser, double goal) {
@@ -75,6 +80,24 @@ void add_step(const std::string& name, Sequential<float> net, Optimiser optimise
          .ours = [steps, batch] { (*steps)(*batch); },
          .peer = "PyTorch",
          .goal = goal});
+}
+
+// Blundell's prior and a posterior that starts narrow; PyTorch's peer has the same.
+Sequential<float> bayes(const Sequential<float>& net) {
+    return bayesian(net, {.prior = ScaleMixturePrior{0.25, 1, std::exp(-6.0)}, .posterior = mean_field<float>(0.0067)});
+}
+
+// 1,000 images, ten draws of the weights, the probabilities averaged.
+void add_prediction() {
+    auto net = std::make_shared<Sequential<float>>(bayes(mlp(1200)));
+    initialise(*net, 1);
+    auto images = std::make_shared<Tensor<float>>(random_images(1000).inputs);
+    add({.suite = "training",
+         .name = "predict_mlp_1200",
+         .unit = Unit::milliseconds(),
+         .ours = [net, images] { predict_samples<float>(*net, *images, {.samples = 10}); },
+         .peer = "PyTorch",
+         .goal = 2.3});
 }
 
 // A tenth of an epoch of as many digits as MNIST has: through the pipeline, and on one batch that is always there.
@@ -114,6 +137,10 @@ const Register rows([] {
     add_step("adam_mlp_1200", mlp(1200), Adam{.rate = 0.001}, 2);
     add_step("sgd_lenet", lenet(), Sgd{.rate = 0.01}, 1.5);
     add_pipeline();
+    add_step("bbb_mlp_1200", bayes(mlp(1200)), Sgd{.rate = 0.01}, 6);
+    add_step("bbb_mlp_400", bayes(mlp(400)), Sgd{.rate = 0.01}, 5);
+    add_step("bbb_lenet", bayes(lenet()), Sgd{.rate = 0.01}, 2.2);
+    add_prediction();
 });
 
 }  // namespace

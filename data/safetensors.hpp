@@ -16,7 +16,8 @@ namespace pollen {
 class TensorFile {
   public:
     using Counters = std::vector<std::uint64_t>;
-    using Value = std::variant<Tensor<float>, Tensor<double>, Indices, Counters>;
+    using Octets = std::vector<std::uint8_t>;
+    using Value = std::variant<Tensor<float>, Tensor<double>, Indices, Counters, Octets>;
 
     TensorFile() = default;
     explicit TensorFile(std::string source) : source_(std::move(source)) {}
@@ -29,6 +30,7 @@ class TensorFile {
     void set(const std::string& name, Tensor<double> tensor) { put(name, std::move(tensor)); }
     void set(const std::string& name, Indices tensor) { put(name, std::move(tensor)); }
     void set(const std::string& name, Counters counters) { put(name, std::move(counters)); }
+    void set(const std::string& name, Octets octets) { put(name, std::move(octets)); }
 
     // The tensor of that name. Throws a FileError if there is none, if it is of another type, or, in the second form,
     // of another shape: `m.safetensors: there is no tensor "w1"; near it: "w0", "w2"`.
@@ -37,6 +39,8 @@ class TensorFile {
     template <class T>
     const Tensor<T>& get(std::string_view name, const Shape& shape) const;
     const Counters& counters(std::string_view name) const;
+    // Numbers from 0 to 255 with one axis, however they are stored; FileError if one is not.
+    Octets octets(std::string_view name) const;
 
     bool contains(std::string_view name) const { return values_.contains(name); }
     std::vector<std::string> names() const;  // sorted
@@ -61,7 +65,8 @@ class TensorFile {
 //
 // F32, F64, I32 and one-axis U64 (counters) are read as they are, F16 and BF16 as float, and BOOL, U8, I8, I16, U16,
 // U32 and I64 as std::int32_t, which they must fit into. Anything else, and any file that the format does not allow in
-// every detail, is a FileError.
+// every detail, is a FileError. What is written as U8 (octets) is therefore read as std::int32_t, and octets() takes
+// both.
 TensorFile parse_safetensors(Bytes bytes, const std::string& name, const ReadLimits& limits = {});
 TensorFile read_safetensors(const std::string& path, const ReadLimits& limits = {});
 

@@ -27,9 +27,13 @@ struct Piece {
 Piece piece_of(const std::string& name, const TensorFile::Value& value) {
     return std::visit(
         [&]<class V>(const V& numbers) -> Piece {
-            if constexpr (std::is_same_v<V, TensorFile::Counters>) {
-                return {
-                    &name, 0, "U64", {static_cast<std::int64_t>(numbers.size())}, std::as_bytes(std::span(numbers))};
+            constexpr bool counters = std::is_same_v<V, TensorFile::Counters>;
+            if constexpr (counters || std::is_same_v<V, TensorFile::Octets>) {
+                return {&name,
+                        counters ? 0 : 4,
+                        counters ? "U64" : "U8",
+                        {static_cast<std::int64_t>(numbers.size())},
+                        std::as_bytes(std::span(numbers))};
             } else {
                 const auto sizes = numbers.shape().sizes();
                 constexpr bool is_double = std::is_same_v<V, Tensor<double>>,

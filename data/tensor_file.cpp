@@ -54,6 +54,8 @@ std::string suggest(const Map& values, std::string_view name) {
 std::string describe(const TensorFile::Value& value) {
     if (const auto* counters = std::get_if<TensorFile::Counters>(&value))
         return "U64 (" + std::to_string(counters->size()) + ")";
+    if (const auto* octets = std::get_if<TensorFile::Octets>(&value))
+        return "U8 (" + std::to_string(octets->size()) + ")";
     if (const auto* tensor = std::get_if<Tensor<float>>(&value)) return "F32 " + to_string(tensor->shape());
     if (const auto* tensor = std::get_if<Tensor<double>>(&value)) return "F64 " + to_string(tensor->shape());
     return "I32 " + to_string(std::get<Indices>(value).shape());
@@ -102,6 +104,24 @@ const Tensor<T>& TensorFile::get(std::string_view name, const Shape& shape) cons
 }
 
 const TensorFile::Counters& TensorFile::counters(std::string_view name) const { return find_as<Counters>(name, "U64"); }
+
+TensorFile::Octets TensorFile::octets(std::string_view name) const {
+    const Value& value = find(name);
+    if (const auto* octets = std::get_if<Octets>(&value)) return *octets;
+    const auto* indices = std::get_if<Indices>(&value);
+    if (!indices || indices->rank() != 1)
+        throw FileError(source_ + ": tensor " + detail::printable(name) + " is " + describe(value) +
+                        ", but U8 with one axis was asked for");
+    Octets octets(static_cast<std::size_t>(indices->size()));
+    for (std::size_t i = 0; i < octets.size(); ++i) {
+        const std::int32_t number = indices->data()[i];
+        if (number < 0 || number > 255)
+            throw FileError(source_ + ": tensor " + detail::printable(name) + ": element " + std::to_string(i) + ": " +
+                            std::to_string(number) + " is not from 0 to 255");
+        octets[i] = static_cast<std::uint8_t>(number);
+    }
+    return octets;
+}
 
 std::vector<std::string> TensorFile::names() const {
     std::vector<std::string> names;

@@ -3,6 +3,7 @@
 #include <pollen/nn/draw_weights.hpp>
 #include <pollen/nn/sequential.hpp>
 
+#include <algorithm>
 #include <numbers>
 
 namespace pollen {
@@ -84,8 +85,9 @@ Bayes<T>& Bayes<T>::operator=(Bayes other) noexcept {
 
 template <Real T>
 Var<T> Bayes<T>::forward(Pass<T>& pass, Var<T> x) const {
-    if (pass.random() && options_.estimator == Estimator::local) return local(pass, x);
-    if (pass.random() && options_.estimator == Estimator::flipout) return flipout(pass, x);
+    // The other estimators are for gradients; a sampled prediction is that of one network for all inputs.
+    if (pass.mode() == Mode::train && options_.estimator == Estimator::local) return local(pass, x);
+    if (pass.mode() == Mode::train && options_.estimator == Estimator::flipout) return flipout(pass, x);
     std::vector<Var<T>> leaves;
     for (const Weight& weight : weights_) {
         leaves.push_back(pass.random() ? draw(pass, weight) : weight.posterior->mean(pass));
@@ -254,11 +256,30 @@ std::vector<NamedWeight<T>> bayesian_weights(Module<T>& net) {
     return visitor.found;
 }
 
-#define POLLEN_INSTANTIATE(T)                                                 \
-    template class Bayes<T>;                                                  \
-    template Part<T> bayesian_twin(const Module<T>&, const BayesOptions<T>&); \
-    template Part<T> mean_network(const Module<T>&);                          \
-    template std::vector<NamedWeight<T>> bayesian_weights(Module<T>&);
+template <Real T>
+std::vector<WeightPosterior<T>> weight_posteriors(const Module<T>& net) {
+    std::vector<WeightPosterior<T>> list;
+    for (const auto& [name, weight] : bayesian_weights(const_cast<Module<T>&>(net)))
+        list.push_back({name, weight->posterior->mean_value(), weight->posterior->sd_value()});
+    return list;
+}
+
+template <Real T>
+void set_means(Module<T>& net, const std::vector<PrunedTensor<T>>& pruned) {
+    for (const auto& [name, weight] : bayesian_weights(net)) {
+        const auto at = std::find_if(pruned.begin(), pruned.end(), [&](const auto& p) { return p.name == name; });
+        if (at == pruned.end()) throw ValueError("set_means: there is nothing for the weights " + name);
+        weight->posterior->set_mean(at->mean);
+    }
+}
+
+#define POLLEN_INSTANTIATE(T)                                                     \
+    template class Bayes<T>;                                                      \
+    template Part<T> bayesian_twin(const Module<T>&, const BayesOptions<T>&);     \
+    template Part<T> mean_network(const Module<T>&);                              \
+    template std::vector<NamedWeight<T>> bayesian_weights(Module<T>&);            \
+    template std::vector<WeightPosterior<T>> weight_posteriors(const Module<T>&); \
+    template void set_means(Module<T>&, const std::vector<PrunedTensor<T>>&);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)
 

@@ -3,6 +3,7 @@
 #include <pollen/nn/conv2d.hpp>
 #include <pollen/nn/dense.hpp>
 #include <pollen/nn/posterior.hpp>
+#include <pollen/nn/prune.hpp>
 
 #include <vector>
 
@@ -110,6 +111,15 @@ struct NamedWeight {
 };
 template <Real T>
 std::vector<NamedWeight<T>> bayesian_weights(Module<T>& net);
+
+// Their means and standard deviations, for prune().
+template <Real T>
+std::vector<WeightPosterior<T>> weight_posteriors(const Module<T>& net);
+
+// Sets the means of the named tensors to those that pruning left, with zeros where a weight was removed; mean_network()
+// and compress() then make a small network of it.
+template <Real T>
+void set_means(Module<T>& net, const std::vector<PrunedTensor<T>>& pruned);
 
 extern template class Bayes<float>;
 extern template class Bayes<double>;

@@ -3,6 +3,7 @@
 
 usage: torch_peer.py THREADS NAME...
 """
+import math
 import sys
 import time
 
@@ -44,11 +45,86 @@ def adam(parameters):
     return torch.optim.Adam(parameters, lr=1e-3)
 
 
+def log_normal(w, sd):
+    return -0.5 * math.log(2 * math.pi) - math.log(sd) - 0.5 * (w / sd) ** 2
+
+
+class Bayes(nn.Module):
+    """Weights and biases drawn from N(mu, softplus(rho)^2), and log q - log p under the scale mixture prior."""
+
+    def __init__(self, shape):
+        super().__init__()
+        self.mu = nn.ParameterList([nn.Parameter(torch.empty(shape).normal_(0, 0.1)), nn.Parameter(torch.zeros(shape[0]))])
+        self.rho = nn.ParameterList([nn.Parameter(torch.full(shape, -5.0)), nn.Parameter(torch.full(shape[:1], -5.0))])
+
+    def forward(self):
+        drawn, cost = [], 0
+        for mu, rho in zip(self.mu, self.rho):
+            sigma = F.softplus(rho)
+            w = mu + sigma * torch.randn_like(mu)
+            log_q = log_normal((w - mu) / sigma, 1) - torch.log(sigma)
+            log_p = torch.logaddexp(log_normal(w, 1.0) + math.log(0.25), log_normal(w, math.exp(-6)) + math.log(0.75))
+            cost = cost + (log_q - log_p).sum()
+            drawn.append(w)
+        return drawn, cost
+
+
+def bbb(shapes, evaluate):
+    layers = nn.ModuleList([Bayes(shape) for shape in shapes])
+    optimiser = torch.optim.SGD(layers.parameters(), lr=1e-2)
+
+    def step():
+        optimiser.zero_grad()
+        weights, costs = zip(*[layer() for layer in layers])
+        (F.cross_entropy(evaluate(weights), labels) + sum(costs) / 60000).backward()
+        optimiser.step()
+
+    return step
+
+
+def dense(weights, inputs=images.view(128, 784)):
+    x = inputs
+    for k, (w, b) in enumerate(weights):
+        x = F.linear(F.relu(x) if k else x, w, b)
+    return x
+
+
+def convolutional(weights):
+    x = images
+    for k, (w, b) in enumerate(weights):
+        x = F.max_pool2d(F.relu(F.conv2d(x, w, b)), 2) if k < 2 else F.linear(F.relu(x.flatten(1)) if k > 2 else x.flatten(1), w, b)
+    return x
+
+
+def predict(hidden):
+    layers = nn.ModuleList([Bayes(shape) for shape in mlp_shapes(hidden)])
+    inputs = torch.rand(1000, 784)
+
+    def step():
+        with torch.no_grad():
+            total = 0
+            for _ in range(10):
+                weights = [[mu + F.softplus(rho) * torch.randn_like(mu) for mu, rho in zip(l.mu, l.rho)] for l in layers]
+                total = total + F.softmax(dense(weights, inputs), 1)
+
+    return step
+
+
+def mlp_shapes(hidden):
+    return [(hidden, 784), (hidden, hidden), (10, hidden)]
+
+
+LENET_SHAPES = [(32, 1, 5, 5), (64, 32, 5, 5), (256, 1024), (10, 256)]
+
 WORK = {
     "normals_2_4m": lambda: lambda: torch.randn(2_400_000),
     "sgd_mlp_1200": lambda: train(mlp(1200), sgd, images.view(128, 784)),
     "adam_mlp_1200": lambda: train(mlp(1200), adam, images.view(128, 784)),
     "sgd_lenet": lambda: train(lenet(), sgd, images),
+    "bbb_mlp_1200": lambda: bbb(mlp_shapes(1200), dense),
+    "bbb_mlp_400": lambda: bbb(mlp_shapes(400), dense),
+    "bbb_lenet": lambda: bbb(LENET_SHAPES, convolutional),
+    "predict_mlp_1200": lambda: predict(1200),
 }
 
 for name in sys.argv[2:]:

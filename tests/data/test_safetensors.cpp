@@ -167,6 +167,36 @@ BOOST_AUTO_TEST_CASE(other_types) {
         "I16, U16, I8, U8, BOOL");
 }
 
+// Written as U8, behind everything wider, and read as std::int32_t like any U8.
+BOOST_AUTO_TEST_CASE(octets) {
+    TensorFile file;
+    file.set("gaps", TensorFile::Octets{0, 7, 255});
+    file.set("none", TensorFile::Octets{});
+    file.set("x", Indices{3});
+    const std::string header = R"({"x":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},)"
+                               R"("gaps":{"dtype":"U8","shape":[3],"data_offsets":[4,7]},)"
+                               R"("none":{"dtype":"U8","shape":[0],"data_offsets":[7,7]}})";
+    const std::string padded = header + std::string((8 - header.size() % 8) % 8, ' ');
+    const std::string bytes = text_of(safetensors_bytes(file));
+    BOOST_TEST(bytes == bytes_of(padded, raw(std::int32_t{3}) + std::string("\0\x07\xff", 3)));
+    const TensorFile read = parse(bytes);
+    for (const TensorFile* either : {static_cast<const TensorFile*>(&file), &read}) {
+        BOOST_TEST((either->octets("gaps") == TensorFile::Octets{0, 7, 255}));
+        BOOST_TEST(either->octets("none").empty());
+        BOOST_TEST((either->octets("x") == TensorFile::Octets{3}));
+    }
+    BOOST_TEST((read.get<std::int32_t>("gaps") == Indices{0, 7, 255}));
+    const auto why = [](const auto& f) { return error_of<FileError>(f); };
+    BOOST_TEST(why([&] { file.get<std::int32_t>("gaps"); }) ==
+               "tensors: tensor \"gaps\" is U8 (3), but I32 was asked for");
+    file.set("x", Indices{3, 256});
+    file.set("flat", Indices::zeros({1, 1}));
+    BOOST_TEST(why([&] { file.octets("x"); }) == "tensors: tensor \"x\": element 1: 256 is not from 0 to 255");
+    BOOST_TEST(why([&] { file.octets("flat"); }) ==
+               "tensors: tensor \"flat\" is I32 (1, 1), but U8 with one axis was asked for");
+    BOOST_TEST(why([&] { file.octets("y"); }) == "tensors: there is no tensor \"y\"; near it: \"x\"");
+}
+
 BOOST_AUTO_TEST_CASE(asking_for_what_is_not_there) {
     const TensorFile file = parse(text_of(safetensors_bytes(sample())));
     const auto why = [&](const auto& f) { return error_of<FileError>(f); };

@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/nn/bayes.hpp>
+#include <pollen/nn/compress.hpp>
 #include <pollen/nn/draw_weights.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
@@ -188,6 +189,24 @@ BOOST_AUTO_TEST_CASE(names_twins_and_means) {
     BOOST_TEST((predict(copy, x, first) == predict(twin, x, first)));
     initialise(twin, 9);
     BOOST_TEST((predict(copy, x) == predict(net, x)));
+}
+
+// From a posterior to a small network: the weights with the least signal go, the others stay what they are.
+BOOST_AUTO_TEST_CASE(pruned_and_compressed) {
+    Sequential net = bayesian(Sequential{Dense(40, 60), Relu(), Dense(60, 3)}, {.posterior = mean_field<float>(0.1)});
+    initialise(net, 1);
+    const auto pruned = prune(weight_posteriors<float>(net), {.fraction = 0.95});
+    set_means(net, pruned);
+    const Part<float> small(compress<float>(*mean_network<float>(net)));
+    std::int64_t left = 0;
+    for (const auto& tensor : pruned)
+        if (tensor.pruned) left += tensor.left;
+    BOOST_TEST(left == 129);  // 5 % of 40 x 60 + 60 x 3
+    const Tensor<float> x = cast<float>(normals({7, 40}));
+    BOOST_TEST(allclose(predict(*small, x), predict(net, x), 1e-5f, 1e-6f));
+    BOOST_TEST(small->describe() == "Sequential(3 parts)");
+    BOOST_TEST(error_of<ValueError>([&] { set_means<float>(net, {}); }) ==
+               "set_means: there is nothing for the weights 0.weight");
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
