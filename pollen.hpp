@@ -1,6 +1,6 @@
 #pragma once
 
-// All of pollen's public interface in one include.
+// All of pollen's public interface in one include, but for the distributions (<pollen/nn/distributions.hpp>).
 #include <pollen/autograd/error.hpp>
 #include <pollen/autograd/gradcheck.hpp>
 #include <pollen/autograd/ops.hpp>

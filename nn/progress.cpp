@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 
@@ -17,7 +18,9 @@ std::size_t terminal_width() {
     winsize size{};
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - std::size_t{1} : 79;
 }
-constexpr std::chrono::milliseconds line_pause{2000}, bar_pause{100};
+constexpr double line_pause = 2, bar_pause = 0.1;  // seconds
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
@@ -28,7 +31,8 @@ std::string duration_text(double seconds) {
     return std::to_string(s / 3600) + " h " + std::to_string(s % 3600 / 60) + " min";
 }
 
-Progress::Progress(Show show, std::int64_t total, std::int64_t done) : show_(show), total_(total), first_(done) {
+Progress::Progress(Show show, std::int64_t total, std::int64_t done)
+    : show_(show), total_(total), first_(done), start_(now()), last_(start_ - 3600) {
     if (show == Show::automatic) show_ = isatty(STDERR_FILENO) ? Show::bar : Show::lines;
 }
 
@@ -39,13 +43,13 @@ Progress::~Progress() {
 bool Progress::due(std::int64_t done) const {
     if (show_ == Show::nothing) return false;
     if (done >= total_) return true;
-    if (show_ == Show::bar) return Clock::now() - last_ >= bar_pause;
-    return done >= next_line_ && Clock::now() - last_ >= line_pause;
+    if (show_ == Show::bar) return now() - last_ >= bar_pause;
+    return done >= next_line_ && now() - last_ >= line_pause;
 }
 
 std::string Progress::time_left(std::int64_t done) const {
     if (done <= first_ || done >= total_) return "";
-    const double gone = std::chrono::duration<double>(Clock::now() - start_).count();
+    const double gone = now() - start_;
     if (gone < 1) return "";  // too early to tell
     return "  " + duration_text(gone * static_cast<double>(total_ - done) / static_cast<double>(done - first_)) +
            " left";
@@ -58,7 +62,7 @@ void Progress::update(std::int64_t done, const std::string& text) {
         std::fprintf(stderr, "%s%s\n", text.c_str(), time_left(done).c_str());
         const std::int64_t every = std::max<std::int64_t>(1, (total_ + lines - 1) / lines);
         next_line_ = (done / every + 1) * every;
-        last_ = Clock::now();
+        last_ = now();
         return;
     }
     constexpr std::int64_t cells = 12;
@@ -69,7 +73,7 @@ void Progress::update(std::int64_t done, const std::string& text) {
                  std::string(width_ > line.size() ? width_ - line.size() : 0, ' ').c_str());
     std::fflush(stderr);
     width_ = line.size();
-    last_ = Clock::now();
+    last_ = now();
 }
 
 void Progress::say(const std::string& text) {

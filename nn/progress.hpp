@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -31,13 +30,11 @@ class Progress {
     void say(const std::string& text);
 
   private:
-    using Clock = std::chrono::steady_clock;
-
     std::string time_left(std::int64_t done) const;
 
     Show show_;
     std::int64_t total_, first_;
-    Clock::time_point start_ = Clock::now(), last_ = start_ - std::chrono::hours(1);
+    double start_, last_;  // in seconds of a steady clock
     std::int64_t next_line_ = 0;
     std::size_t width_ = 0;  // of what stands on the terminal's line
 };

@@ -1,0 +1,156 @@
+#include <pollen/nn/distributions/poisson.hpp>
+
+#include <pollen/nn/kernels/density_class.hpp>
+#include <pollen/nn/kernels/incomplete.hpp>
+#include <pollen/nn/kernels/noise.hpp>
+#include <pollen/nn/kernels/special.hpp>
+
+namespace pollen::distributions {
+
+// For a large count the terms nearly cancel. With t = rate / x - 1 and Stirling's series for log x!,
+//     log p = -x (t - log(1 + t)) - log(2 pi x) / 2 - lgamma_rest(x)
+//
+//     dlog p/drate = x / rate - 1
+template <Real T>
+struct PoissonLaw {
+    static constexpr const char* node = "poisson_lpmf";
+    static void check(const Args<T, 2>& args) { check_finite_positive("Poisson", "rate", *args[1]); }
+    using B = Batch<T>;
+
+    B rate, log_rate;
+
+    explicit PoissonLaw(const B& r) : rate(r) {}
+    void for_value() { log_rate = kernels::log(rate); }
+
+    static auto off(const B& x) {
+        return x < B(T(0)) || x == B(std::numeric_limits<T>::infinity()) || x > xsimd::floor(x);
+    }
+    B value(const B& x) const {
+        const B log_x = kernels::log(x), t = (rate - x) / x;
+        const B peak = -x * (t - kernels::log_ratio(t, log_rate, log_x)) - B(T(0.5)) * log_x -
+                       B(T(0.91893853320467274178)) - kernels::lgamma_rest(x);
+        const B plain = x * log_rate - rate - kernels::lgamma<T>(x + B(T(1)));
+        return outside<T>(off(x), xsimd::select(x >= B(kernels::series_from<T>), peak, plain));
+    }
+    void slopes(const B& x, const Wanted&, B* d) const {
+        d[0] = B(T(0));
+        d[1] = zero_where<T>(off(x), (x - rate) / rate);
+    }
+};
+
+// With r and s the rates:
+//     KL = r log(r / s) - r + s
+template <Real T>
+struct PoissonKl {
+    using B = Batch<T>;
+    B s;
+
+    explicit PoissonKl(const B& rate_q) : s(rate_q) {}
+    B value(const B& r) const { return r * kernels::log<T>(r / s) + (s - r); }
+    void slopes(const B& r, const Wanted&, B* d) const {
+        d[0] = kernels::log<T>(r / s);
+        d[1] = (s - r) / s;
+    }
+};
+
+namespace {
+
+// By adding up the probabilities until they exceed u.
+double small_draw(double rate, double u) {
+    double p = std::exp(-rate), k = 0;
+    while (u >= p && p > 0) {
+        u -= p;
+        p *= rate / ++k;
+    }
+    return k;
+}
+
+// Hoermann, The transformed rejection method for generating Poisson random variables, 1993, algorithm PTRS: for rates
+// from 10 on.
+class LargeDraw {
+  public:
+    explicit LargeDraw(double rate)
+        : rate_(rate),
+          log_rate_(std::log(rate)),
+          b_(0.931 + 2.53 * std::sqrt(rate)),
+          a_(-0.059 + 0.02483 * b_),
+          log_inverse_alpha_(std::log(1.1239 + 1.1328 / (b_ - 3.4))),
+          v_r_(0.9277 - 3.6224 / (b_ - 2)) {}
+
+    // The count made of two uniform numbers, negative where they are refused.
+    double operator()(double u, double v) const {
+        u -= 0.5;
+        const double near = 0.5 - std::abs(u), k = std::floor((2 * a_ / near + b_) * u + rate_ + 0.43);
+        if (near >= 0.07 && v <= v_r_) return k;
+        if (k < 0 || !std::isfinite(k) || (near < 0.013 && v > near)) return -1;
+        const double left = std::log(v) + log_inverse_alpha_ - std::log(a_ / (near * near) + b_);
+        return left <= k * log_rate_ - rate_ - kernels::lgamma_of(k + 1) ? k : -1;
+    }
+
+  private:
+    double rate_, log_rate_, b_, a_, log_inverse_alpha_, v_r_;
+};
+
+}  // namespace
+
+// Attempt t for element i of n uses the uniform numbers 2 t n + i and (2 t + 1) n + i.
+template <Real T>
+Tensor<T> Poisson<T>::sample(const Shape& shape, const RandomKey& key) const {
+    const Tensor<double> rates = repeated<T>("Poisson", this->parameter(0), shape);
+    const auto n = static_cast<std::uint64_t>(shape.size());
+    Tensor<double> uniforms = Tensor<double>::empty(Shape{2, shape.size()});
+    double* u = uniforms.fresh_data();
+    fill_uniform(key, 0, std::span<double>(u, 2 * n));
+    Tensor<T> out = Tensor<T>::empty(shape);
+    T* to = out.fresh_data();
+    parallel_for(shape.size(), 4096, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            const auto at = static_cast<std::uint64_t>(i);
+            const double rate = rates.data()[i];
+            double k = -1;
+            if (rate < 10) {
+                k = small_draw(rate, u[at]);
+            } else {
+                const LargeDraw draw(rate);
+                k = draw(u[at], u[n + at]);
+                for (std::uint64_t attempt = 1; k < 0; ++attempt)
+                    k = draw(uniform_at<double>(key, 2 * attempt * n + at),
+                             uniform_at<double>(key, (2 * attempt + 1) * n + at));
+            }
+            to[i] = static_cast<T>(k);
+        }
+    });
+    return out;
+}
+
+template <Real T>
+Tensor<T> Poisson<T>::mean() const {
+    return map_parameters("Poisson", this->parameters_, [](double rate) { return rate; });
+}
+
+template <Real T>
+Tensor<T> Poisson<T>::variance() const {
+    return mean();
+}
+
+template <Real T>
+Tensor<T> Poisson<T>::cdf(const Tensor<T>& x) const {
+    return map_cdf("Poisson", x, this->parameters_, [](double at, double rate) {
+        return at >= 0 ? kernels::gamma_q(std::floor(at) + 1, rate) : zero_or_nan(at);
+    });
+}
+
+template <Real T>
+Var<T> kl(const Poisson<T>& p, const Poisson<T>& q) {
+    return law_sum<PoissonKl<T>>("kl", Args<T, 2>{&p.parameter(0), &q.parameter(0)});
+}
+
+template <Real T>
+Tensor<T> kl_each(const Poisson<T>& p, const Poisson<T>& q) {
+    return law_each<PoissonKl<T>>("kl", Args<T, 2>{&p.parameter(0), &q.parameter(0)});
+}
+
+POLLEN_INSTANTIATE_DENSITY(Poisson, 1)
+POLLEN_INSTANTIATE_KL(Poisson)
+
+}  // namespace pollen::distributions

@@ -1,0 +1,154 @@
+#include <pollen/nn/distributions/student_t.hpp>
+
+#include <pollen/nn/kernels/density_class.hpp>
+#include <pollen/nn/kernels/gamma_draws.hpp>
+#include <pollen/nn/kernels/incomplete.hpp>
+#include <pollen/nn/kernels/noise.hpp>
+#include <pollen/nn/kernels/special.hpp>
+
+namespace pollen::distributions {
+
+namespace {
+
+// lgamma(h + 1/2) - lgamma(h) - log(h) / 2, and its derivative, by their series where the terms would cancel
+template <class T>
+Batch<T> lgamma_half_step(const Batch<T>& h) {
+    const Batch<T> half(T(0.5)), w = Batch<T>(T(1)) / h, z = w * w;
+    constexpr T series[] = {T(-1.0 / 8), T(1.0 / 192), T(-1.0 / 640), T(17.0 / 14336), T(-31.0 / 18432)};
+    return xsimd::select(h < Batch<T>(T(sizeof(T) == 4 ? 4 : 12)),
+                         kernels::lgamma<T>(h + half) - kernels::lgamma(h) - half * kernels::log(h),
+                         w * kernels::polynomial(z, series));
+}
+template <class T>
+Batch<T> digamma_half_step(const Batch<T>& h) {
+    const Batch<T> half(T(0.5)), w = Batch<T>(T(1)) / h, z = w * w;
+    constexpr T series[] = {T(1.0 / 8), T(-1.0 / 64), T(1.0 / 128), T(-17.0 / 2048), T(31.0 / 2048)};
+    return xsimd::select(h < Batch<T>(T(sizeof(T) == 4 ? 5 : 20)),
+                         kernels::digamma<T>(h + half) - kernels::digamma(h) - half * w,
+                         z * kernels::polynomial(z, series));
+}
+
+// -log(1 - u) - u, where log(1 + w) = -log(1 - u) is known
+template <class T>
+Batch<T> log_beyond_first(const Batch<T>& u, const Batch<T>& log) {
+    constexpr T series[] = {T(1.0 / 2), T(1.0 / 3), T(1.0 / 4),  T(1.0 / 5),  T(1.0 / 6), T(1.0 / 7),
+                            T(1.0 / 8), T(1.0 / 9), T(1.0 / 10), T(1.0 / 11), T(1.0 / 12)};
+    return xsimd::select(u < Batch<T>(T(0.05)), u * u * kernels::polynomial(u, series), log - u);
+}
+
+}  // namespace
+
+// With z = (x - location) / scale, a^2 = z^2 / nu and u = a^2 / (1 + a^2):
+//     dlog p/dx = -dlog p/dlocation = -(nu + 1) / nu z / (1 + a^2) / scale
+//     dlog p/dscale = ((nu + 1) u - 1) / scale
+//     dlog p/dnu = (digamma((nu + 1) / 2) - digamma(nu / 2) - 1 / nu - log(1 + a^2) + (nu + 1) / nu u) / 2
+template <Real T>
+struct StudentTLaw {
+    static constexpr const char* node = "student_t_lpdf";
+    static void check(const Args<T, 4>& args) {
+        check_finite_positive("StudentT", "nu", *args[1]);
+        check_positive("StudentT", "scale", *args[3]);
+    }
+    using B = Batch<T>;
+
+    B nu, location, scale, root, constant;
+
+    StudentTLaw(const B& n, const B& m, const B& s) : nu(n), location(m), scale(s), root(xsimd::sqrt(n)) {}
+    void for_value() {
+        constant = lgamma_half_step<T>(B(T(0.5)) * nu) - kernels::log(scale) - B(T(0.91893853320467274178));
+    }
+
+    B value(const B& x) const {
+        const B a = (x - location) / scale / root;
+        return constant - B(T(0.5)) * (nu + B(T(1))) * kernels::log1p_square(a);
+    }
+    void slopes(const B& x, const Wanted& wanted, B* d) const {
+        const B half(T(0.5)), one(T(1)), a = (x - location) / scale / root, u = kernels::square_share(a);
+        d[2] = (nu + one) / root / (a + one / a) / scale;
+        d[0] = -d[2];
+        d[3] = ((nu + one) * u - one) / scale;
+        if (!wanted[1]) return;
+        const B rest = log_beyond_first<T>(u, kernels::log1p_square(a));
+        d[1] = half * (digamma_half_step<T>(half * nu) + u / nu - rest);
+    }
+};
+
+namespace {
+
+// Student's t is z / sqrt(2 g / nu), z normal and g a gamma variable of shape nu / 2.
+template <Real T>
+struct StudentNoise {
+    Tensor<double> nu, log_g;
+    Tensor<T> e;
+
+    StudentNoise(const Shape& shape, const Arg<T>& n, const RandomKey& key)
+        : nu(repeated<T>("StudentT", n, shape)), log_g(Tensor<double>::empty(shape)), e(Tensor<T>::empty(shape)) {
+        const auto count = static_cast<std::size_t>(shape.size());
+        Tensor<double> half = nu;
+        for (double& h : half.mutable_values()) h *= 0.5;
+        kernels::fill_log_gamma(key, count, half.values(), {log_g.fresh_data(), count});
+        const Tensor<double> z = normal_noise<double>(shape, key);
+        for (std::int64_t i = 0; i < shape.size(); ++i)
+            e.fresh_data()[i] =
+                static_cast<T>(z.data()[i] * std::exp(0.5 * (std::log(half.data()[i]) - log_g.data()[i])));
+    }
+};
+
+}  // namespace
+
+template <Real T>
+Tensor<T> StudentT<T>::sample(const Shape& shape, const RandomKey& key) const {
+    check_sample_shape("StudentT", this->parameter(0).shape(), shape);
+    return location_scale_sample<T>("StudentT", StudentNoise<T>(shape, this->parameter(0), key).e, this->parameter(1),
+                                    this->parameter(2));
+}
+
+template <Real T>
+Var<T> StudentT<T>::rsample(const Shape& shape, const RandomKey& key) const {
+    check_sample_shape("StudentT", this->parameter(0).shape(), shape);
+    const StudentNoise<T> noise(shape, this->parameter(0), key);
+    if (!this->parameter(0).var())
+        return location_scale_rsample<T>("StudentT", noise.e, this->parameter(1), this->parameter(2));
+    // de/dnu = e (1 / nu - dlog g/d(nu / 2) / 2) / 2
+    Tensor<T> slope = Tensor<T>::empty(shape);
+    for (std::int64_t i = 0; i < shape.size(); ++i) {
+        const double nu = noise.nu.data()[i], e = static_cast<double>(noise.e.data()[i]);
+        slope.fresh_data()[i] =
+            static_cast<T>(0.5 * e * (1 / nu - 0.5 * kernels::log_gamma_slope(0.5 * nu, noise.log_g.data()[i])));
+    }
+    const Arg<T> e(noise.e), de(slope);
+    const Arg<T> moving(law_terms<Along<T>>("rsample", Args<T, 3>{&e, &de, &this->parameter(0)}));
+    check_sample_shape("StudentT", this->parameter(1).shape(), shape);
+    check_sample_shape("StudentT", this->parameter(2).shape(), shape);
+    return law_terms<LocationScaleDraw<T>>("rsample", Args<T, 3>{&moving, &this->parameter(1), &this->parameter(2)});
+}
+
+template <Real T>
+Tensor<T> StudentT<T>::mean() const {
+    return map_parameters("StudentT", this->parameters_,
+                          [](double nu, double m, double) { return nu > 1 ? m : double{NAN}; });
+}
+
+template <Real T>
+Tensor<T> StudentT<T>::variance() const {
+    return map_parameters("StudentT", this->parameters_, [](double nu, double, double s) {
+        return nu > 2 ? s * s * nu / (nu - 2) : nu > 1 ? double{INFINITY} : double{NAN};
+    });
+}
+
+// The tail beyond |z| is I_w(nu / 2, 1/2) / 2 with w = nu / (nu + z^2).
+template <Real T>
+Tensor<T> StudentT<T>::cdf(const Tensor<T>& x) const {
+    return map_cdf("StudentT", x, this->parameters_, [](double at, double nu, double m, double s) {
+        const double a = (at - m) / s / std::sqrt(nu), b = 1 / a;
+        if (std::isnan(a)) return a;
+        const double w = std::abs(a) < 1 ? 1 / (1 + a * a) : b * b / (1 + b * b);
+        const double rest = std::abs(a) < 1 ? a * a / (1 + a * a) : 1 / (1 + b * b);
+        const double tail = 0.5 * kernels::beta_p(0.5 * nu, 0.5, w, rest);
+        return a < 0 ? tail : 1 - tail;
+    });
+}
+
+POLLEN_INSTANTIATE_DENSITY(StudentT, 3)
+
+}  // namespace pollen::distributions
