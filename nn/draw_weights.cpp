@@ -55,7 +55,8 @@ Tensor<T> pair_of(TapeState<T>& tape, const std::array<double, 2>& numbers) {
 constexpr std::array<double, 2> unknown{std::numeric_limits<double>::quiet_NaN(),
                                         std::numeric_limits<double>::quiet_NaN()};
 
-// w = mu + sigma eps for numbers [begin, end), a multiple of a group of random numbers at a time.
+// w = mu + sigma eps for numbers [begin, end), a multiple of a group of random numbers at a time; eps is kept unless it
+// is null.
 template <class T>
 void draw(Int begin, Int end, const RandomKey& key, const T* mu, const T* rho, T* w, T* eps) {
     const kernels::Draws<kernels::NormalDraw<T>> draws(key);
@@ -63,14 +64,14 @@ void draw(Int begin, Int end, const RandomKey& key, const T* mu, const T* rho, T
     const auto transform = [](const T* m, const T* r, T* out, T* noise, const Batch<T>& z) {
         const Batch<T> sigma = Sigma<T>(Batch<T>::load_unaligned(r)).value();
         (Batch<T>::load_unaligned(m) + sigma * z).store_unaligned(out);
-        z.store_unaligned(noise);
+        if (noise) z.store_unaligned(noise);
     };
     for (Int at = begin; at < end; at += size) {
         const auto group = static_cast<std::uint32_t>(at / size);
         if (at + size <= end) {
             draws.group(group, [&](std::size_t k, const Batch<T>& z) {
                 const Int i = at + static_cast<Int>(k);
-                transform(mu + i, rho + i, w + i, eps + i, z);
+                transform(mu + i, rho + i, w + i, eps ? eps + i : nullptr, z);
             });
         } else {
             alignas(64) T part[4][draws.size] = {};
@@ -81,7 +82,7 @@ void draw(Int begin, Int end, const RandomKey& key, const T* mu, const T* rho, T
                 transform(part[0] + k, part[1] + k, part[2] + k, part[3] + k, z);
             });
             std::copy_n(part[2], rest, w + at);
-            std::copy_n(part[3], rest, eps + at);
+            if (eps) std::copy_n(part[3], rest, eps + at);
         }
     }
 }
@@ -137,7 +138,9 @@ WeightDraw<T> draw_weights(Var<T> mu, Var<T> rho, const Prior* prior, const Rand
                          " differ in shape");
     TapeState<T>& tape = mu.state();
     const Int n = mu.size();
-    Tensor<T> w = tape.empty(mu.shape()), noise = tape.empty(mu.shape()), seeds = tape.empty(Shape{2});
+    const bool gradient = mu.needs_grad() || rho.needs_grad();
+    Tensor<T> w = tape.empty(mu.shape()), seeds = tape.empty(Shape{2}), noise;
+    if (gradient || value) noise = tape.empty(mu.shape());
     const T *m = mu.value().data(), *r = rho.value().data();
     T *weights = w.fresh_data(), *eps = noise.fresh_data(), *seed = seeds.fresh_data();
     seed[0] = seed[1] = T(0);

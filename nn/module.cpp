@@ -78,7 +78,7 @@ std::string summary(const Module<T>& module, const Shape& input) {
 }
 
 template <Real T>
-Tensor<T> predict(const Module<T>& module, const Parameters<T>& parameters, std::span<const T> theta,
+Tensor<T> predict(Tape<T>& tape, const Module<T>& module, const Parameters<T>& parameters, std::span<const T> theta,
                   const Tensor<T>& x, PredictOptions options) {
     if (x.rank() == 0) throw ShapeError("predict: x is a scalar; its first axis counts the inputs");
     if (options.batch < 1)
@@ -86,7 +86,6 @@ Tensor<T> predict(const Module<T>& module, const Parameters<T>& parameters, std:
     if (!theta.empty() && static_cast<std::int64_t>(theta.size()) != parameters.size())
         throw ShapeError("predict: theta has " + std::to_string(theta.size()) + " numbers; the network has " +
                          std::to_string(parameters.size()) + " parameters");
-    Tape<T> tape(Recording::off);
     Pass<T> pass(tape, parameters);
     const std::int64_t rows = x.shape()[0], width = rows > 0 ? x.size() / rows : 0;
     const auto rest = x.shape().sizes().subspan(1);
@@ -117,15 +116,24 @@ Tensor<T> predict(const Module<T>& module, const Parameters<T>& parameters, std:
 }
 
 template <Real T>
+Tensor<T> predict(const Module<T>& module, const Parameters<T>& parameters, std::span<const T> theta,
+                  const Tensor<T>& x, PredictOptions options) {
+    Tape<T> tape(Recording::off);
+    return predict(tape, module, parameters, theta, x, options);
+}
+
+template <Real T>
 Tensor<T> predict(const Module<T>& module, const Tensor<T>& x, PredictOptions options) {
     return predict(module, Parameters<T>(module), std::span<const T>(), x, options);
 }
 
-#define POLLEN_INSTANTIATE(T)                                                                                \
-    template std::int64_t parameter_count(const HasParameters<T>&);                                          \
-    template std::string summary(const Module<T>&, const Shape&);                                            \
-    template Tensor<T> predict(const Module<T>&, const Tensor<T>&, PredictOptions);                          \
-    template Tensor<T> predict(const Module<T>&, const Parameters<T>&, std::span<const T>, const Tensor<T>&, \
+#define POLLEN_INSTANTIATE(T)                                                                                          \
+    template std::int64_t parameter_count(const HasParameters<T>&);                                                    \
+    template std::string summary(const Module<T>&, const Shape&);                                                      \
+    template Tensor<T> predict(const Module<T>&, const Tensor<T>&, PredictOptions);                                    \
+    template Tensor<T> predict(const Module<T>&, const Parameters<T>&, std::span<const T>, const Tensor<T>&,           \
+                               PredictOptions);                                                                        \
+    template Tensor<T> predict(Tape<T>&, const Module<T>&, const Parameters<T>&, std::span<const T>, const Tensor<T>&, \
                                PredictOptions);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)

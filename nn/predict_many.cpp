@@ -8,9 +8,10 @@ void each_sample(const Module<T>& net, const Tensor<T>& x, SampleOptions options
     if (options.samples < 1)
         throw ValueError("each_sample: " + std::to_string(options.samples) + " samples; at least 1 is needed");
     const Parameters<T> parameters(net);
+    Tape<T> tape(Recording::off);
     for (std::int64_t k = 0; k < options.samples; ++k) {
         const std::uint64_t draw = options.first + static_cast<std::uint64_t>(k);
-        use(predict(net, parameters, std::span<const T>(), x, {options.batch, Mode::sample, options.seed, draw}));
+        use(predict(tape, net, parameters, std::span<const T>(), x, {options.batch, Mode::sample, options.seed, draw}));
     }
 }
 
@@ -26,12 +27,13 @@ void each_theta(const Module<T>& net, std::type_identity_t<std::span<const Tenso
                 PredictOptions options, const std::type_identity_t<UseOutputs<T>>& use) {
     const Parameters<T> parameters(net);
     if (thetas.empty()) throw ValueError("each_theta: there is no theta");
+    Tape<T> tape(Recording::off);
     for (std::size_t k = 0; k < thetas.size(); ++k, ++options.draw) {
         // An empty theta would mean the network's own values.
         if (thetas[k].size() != parameters.size())
             throw ShapeError("each_theta: theta " + std::to_string(k) + " has shape " + to_string(thetas[k].shape()) +
                              "; the network has " + std::to_string(parameters.size()) + " parameters");
-        use(predict(net, parameters, thetas[k].values(), x, options));
+        use(predict(tape, net, parameters, thetas[k].values(), x, options));
     }
 }
 
