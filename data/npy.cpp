@@ -1,6 +1,7 @@
 #include <pollen/data/npy.hpp>
 
 #include <pollen/data/atomic_file.hpp>
+#include <pollen/data/half.hpp>
 #include <pollen/data/npy_header.hpp>
 
 #include <algorithm>
@@ -35,16 +36,7 @@ constexpr const char* descr = std::is_same_v<T, float>    ? "<f4"
                               : std::is_same_v<T, double> ? "<f8"
                                                           : "<i4";
 
-// 1 sign, 5 exponent (bias 15) and 10 mantissa bits; every half is a float.
-float widen(Half half) {
-    const int exponent = (half.bits >> 10) & 31;
-    const auto mantissa = static_cast<float>(half.bits & 1023);
-    const float size = exponent == 31  ? (mantissa == 0 ? std::numeric_limits<float>::infinity()
-                                                        : std::numeric_limits<float>::quiet_NaN())
-                       : exponent == 0 ? std::ldexp(mantissa, -24)
-                                       : std::ldexp(1024 + mantissa, exponent - 25);
-    return half.bits & 0x8000 ? -size : size;
-}
+float widen(Half half) { return from_half(half.bits); }
 std::uint8_t widen(Bool value) { return value.bits; }
 template <class From>
 From widen(From value) {

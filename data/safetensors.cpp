@@ -1,5 +1,7 @@
 #include <pollen/data/printable.hpp>
 #include <pollen/data/safetensors.hpp>
+
+#include <pollen/data/half.hpp>
 #include <pollen/data/safetensors_header.hpp>
 
 #include <algorithm>
@@ -92,17 +94,6 @@ void check_layout(const std::string& file, std::vector<TensorPlace>& tensors, st
     if (expanded > limits.max_bytes)
         throw FileError(file + ": expands to " + std::to_string(expanded) + " bytes, more than the limit of " +
                         std::to_string(limits.max_bytes));
-}
-
-// IEEE 754 half precision, all of whose numbers a float can hold.
-float from_half(std::uint16_t half) {
-    const std::uint32_t sign = (half & 0x8000u) << 16, exponent = (half >> 10) & 0x1fu, fraction = half & 0x3ffu;
-    if (exponent == 0) {
-        const float size = static_cast<float>(fraction) * 0x1p-24f;
-        return sign ? -size : size;
-    }
-    const std::uint32_t wide = exponent == 0x1f ? 0xffu : exponent + 112;
-    return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
 }
 
 float from_bfloat(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
