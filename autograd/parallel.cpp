@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace pollen {
 
@@ -72,12 +74,12 @@ void run_in_arena(int threads, void* body, void (*call)(void* body)) {
 
 int thread_count() { return tbb::this_task_arena::max_concurrency(); }
 
-// Whoever comes first, a worker or the one who waits, does the work.
+// Whoever comes first, a worker or the one who waits, does the work: both hold the ticket, one of them gets it.
+// The worker's task may come late, or never when its arena goes before it, so it owns nothing: jobs are used again and
+// never freed, and a task with an old ticket finds that out.
 struct Background::Job {
-    explicit Job(std::function<void()> w) : work(std::move(w)) {}
-
-    void run() {
-        if (claimed.exchange(true)) return;
+    void run(std::uint64_t ticket) {
+        if (!open.compare_exchange_strong(ticket, 0)) return;
         observe(begun);
         try {
             work();
@@ -91,30 +93,60 @@ struct Background::Job {
 
     std::function<void()> work;
     std::exception_ptr error;
-    std::atomic<bool> claimed = false, done = false;
+    std::uint64_t last_ticket = 0;
+    std::atomic<std::uint64_t> open = 0;  // the ticket of work that nobody has begun, or 0
+    std::atomic<bool> done = false;
     char begun = 0, finished = 0;
 };
 
+struct Background::Jobs {
+    std::mutex mutex;
+    std::vector<Job*> idle;
+};
+
+Background::Jobs& Background::jobs() {
+    static Jobs& all = *new Jobs;  // a late task may still look at its job when the program ends
+    return all;
+}
+
 Background::~Background() {
-    if (!job_) return;
-    job_->run();
-    job_->done.wait(false);
+    if (job_) finish();
 }
 
 void Background::start(std::function<void()> work) {
     wait();
-    job_ = std::make_shared<Job>(std::move(work));
+    Jobs& all = jobs();
+    {
+        const std::lock_guard lock(all.mutex);
+        if (all.idle.empty()) all.idle.push_back(new Job);
+        job_ = all.idle.back();
+        all.idle.pop_back();
+    }
+    job_->work = std::move(work);
+    job_->done = false;
     publish(job_->begun);
-    if (thread_count() > 1) tbb::task_arena(tbb::task_arena::attach()).enqueue([job = job_] { job->run(); });
+    job_->open = ++job_->last_ticket;
+    if (thread_count() > 1)
+        tbb::task_arena(tbb::task_arena::attach()).enqueue([job = job_, ticket = job_->last_ticket] {
+            job->run(ticket);
+        });
+}
+
+std::exception_ptr Background::finish() {
+    Job& job = *std::exchange(job_, nullptr);
+    job.run(job.last_ticket);
+    job.done.wait(false);
+    observe(job.finished);
+    job.work = nullptr;
+    std::exception_ptr error = std::exchange(job.error, nullptr);
+    const std::lock_guard lock(jobs().mutex);
+    jobs().idle.push_back(&job);
+    return error;
 }
 
 void Background::wait() {
     if (!job_) return;
-    const std::shared_ptr<Job> job = std::exchange(job_, nullptr);
-    job->run();
-    job->done.wait(false);
-    observe(job->finished);
-    if (job->error) std::rethrow_exception(job->error);
+    if (const std::exception_ptr error = finish()) std::rethrow_exception(error);
 }
 
 }  // namespace pollen

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <type_traits>
@@ -56,7 +57,11 @@ class Background {
 
   private:
     struct Job;
-    std::shared_ptr<Job> job_;
+    struct Jobs;
+    static Jobs& jobs();
+    std::exception_ptr finish();
+
+    Job* job_ = nullptr;
 };
 
 }  // namespace pollen
