@@ -1,6 +1,6 @@
 #pragma once
 
-// All of pollen's public interface in one include, but for the distributions (<pollen/nn/distributions.hpp>).
+// All of pollen's public interface in one include.
 #include <pollen/autograd/error.hpp>
 #include <pollen/autograd/gradcheck.hpp>
 #include <pollen/autograd/ops.hpp>
@@ -23,6 +23,7 @@
 #include <pollen/data/table.hpp>
 #include <pollen/nn/bayes.hpp>
 #include <pollen/nn/compress.hpp>
+#include <pollen/nn/distributions.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
 #include <pollen/nn/metrics.hpp>
@@ -32,3 +33,4 @@
 #include <pollen/nn/save.hpp>
 #include <pollen/nn/sparse.hpp>
 #include <pollen/nn/train.hpp>
+#include <pollen/nn/update.hpp>

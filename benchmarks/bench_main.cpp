@@ -25,7 +25,8 @@ std::vector<Row>& rows() {
     return all;
 }
 
-constexpr int repetitions = 25;
+// Rows are measured in rounds, some time apart: a machine that is shared with others has its slow moments.
+constexpr int rounds = 3, repetitions = 25;
 
 // Keeps the fastest repetition of every benchmark, and shows that something is going on.
 class Fastest : public benchmark::BenchmarkReporter {
@@ -73,9 +74,7 @@ struct Result {
     }
 };
 
-Result measure(const Row& row, const Peers& peers) {
-    Fastest fastest;
-    run_pair(row, fastest);
+Result result_of(const Row& row, const Fastest& fastest, const Peers& peers) {
     Result result{&row, row.unit.of(fastest.seconds(row.name + "/ours")), row.peer_value};
     if (row.peer_work)
         result.peer = row.unit.of(fastest.seconds(row.name + "/peer"));
@@ -162,14 +161,21 @@ int run(int argc, char** argv) {
         if ((suite.empty() || row.suite == suite) && !row.peer_work && !row.peer_value) wanted.push_back(row.name);
     }
     const Peers peers(wanted);
+    std::vector<const Row*> chosen;
+    for (const Row& row : rows())
+        if (suite.empty() || row.suite == suite) chosen.push_back(&row);
     std::printf(
-        "%d threads, OpenBLAS kernels: %s; the fastest of %d repetitions; a ratio below its goal is marked <\n\n",
-        thread_count(), kernels::blas_kernel_family().c_str(), repetitions);
+        "%d threads, OpenBLAS kernels: %s; the fastest of %d rounds of %d repetitions; a ratio below its goal "
+        "is marked <\n\n",
+        thread_count(), kernels::blas_kernel_family().c_str(), rounds, repetitions);
     print_header();
+    Fastest fastest;
+    for (int round = 1; round < rounds; ++round)
+        for (const Row* row : chosen) run_pair(*row, fastest);
     std::vector<Result> results;
-    for (const Row& row : rows()) {
-        if (!suite.empty() && row.suite != suite) continue;
-        results.push_back(measure(row, peers));
+    for (const Row* row : chosen) {
+        run_pair(*row, fastest);
+        results.push_back(result_of(*row, fastest, peers));
         print(results.back());
     }
     if (!path.empty() && !write_json(path, results)) return fail("cannot write " + path);

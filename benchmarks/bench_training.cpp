@@ -1,6 +1,7 @@
 // Training steps as a program makes them: the tape, the layers, the likelihood and the optimiser together, batch 128,
 // float. PyTorch does the same in peers/torch_peer.py.
 #include "bench.hpp"
+#include "floor_bbb.hpp"
 
 #include <pollen/pollen.hpp>
 
@@ -41,19 +42,11 @@ class Steps {
 
     void operator()(const Dataset<float>& batch) {
         tape_.clear();
-        float* theta = theta_.mutable_data();
         pass_.restart({.mode = Mode::train, .step = static_cast<std::uint64_t>(step_)}, theta_.values());
         const Var<float> log_prob = likelihood_.log_prob(pass_, net_(pass_, tape_.borrow(batch.inputs)), batch);
         Var<float> loss = log_prob * (-1.0 / static_cast<double>(batch.size()));
         for (const Var<float>& log_q_log_p : pass_.complexities()) loss = loss + sum(log_q_log_p * kl_factors_);
-        tape_.backward(loss);
-        for (std::size_t k = 0; k < parameters_.count(); ++k) {
-            const std::int64_t offset = parameters_.entries()[k].offset;
-            const Tensor<float> gradient = pass_.leaves()[k].grad();
-            Stretch<float> at{theta + offset, gradient.data(), {}, gradient.size()};
-            for (std::size_t m = 0; m < memory_.size(); ++m) at.memory[m] = memory_[m].mutable_data() + offset;
-            optimiser_.update({.rate = optimiser_.rate(step_), .step = step_}, at);
-        }
+        update_(loss, {.rate = optimiser_.rate(step_), .step = step_});
         ++step_;
     }
 
@@ -66,6 +59,7 @@ class Steps {
     std::vector<Tensor<float>> memory_;
     Tape<float> tape_;
     Pass<float> pass_{tape_, parameters_};
+    Update<float> update_{optimiser_, tape_, pass_, theta_, memory_};
     std::int64_t step_ = 0;
     const Tensor<float> kl_factors_{1.0f / 60000,
                                     -1.0f / 60000};  // of Bayesian layers: log q - log p, shared by all items
@@ -85,6 +79,20 @@ void add_step(const std::string& name, Sequential<float> net, Optimiser optimise
 // Blundell's prior and a posterior that starts narrow; PyTorch's peer has the same.
 Sequential<float> bayes(const Sequential<float>& net) {
     return bayesian(net, {.prior = ScaleMixturePrior{0.25, 1, std::exp(-6.0)}, .posterior = mean_field<float>(0.0067)});
+}
+
+// The same step beside the one written by hand.
+void add_floor(std::int64_t hidden, double goal) {
+    auto steps = std::make_shared<Steps>(bayes(mlp(hidden)), Sgd{.rate = 0.01});
+    auto floor = std::make_shared<FloorBbb>(hidden);
+    auto batch = std::make_shared<Dataset<float>>(random_images(batch_size));
+    add({.suite = "training",
+         .name = "bbb_mlp_" + std::to_string(hidden) + "_floor",
+         .unit = Unit::milliseconds(),
+         .ours = [steps, batch] { (*steps)(*batch); },
+         .peer = "a step written by hand",
+         .peer_work = [floor] { floor->step(); },
+         .goal = goal});
 }
 
 // 1,000 images, ten draws of the weights, the probabilities averaged.
@@ -139,6 +147,8 @@ const Register rows([] {
     add_pipeline();
     add_step("bbb_mlp_1200", bayes(mlp(1200)), Sgd{.rate = 0.01}, 6);
     add_step("bbb_mlp_400", bayes(mlp(400)), Sgd{.rate = 0.01}, 5);
+    add_floor(1200, 1);
+    add_floor(400, 0.9);
     add_step("bbb_lenet", bayes(lenet()), Sgd{.rate = 0.01}, 2.2);
     add_prediction();
 });

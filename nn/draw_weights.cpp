@@ -1,6 +1,6 @@
 #include <pollen/nn/draw_weights.hpp>
 
-#include <pollen/autograd/kernels/draws.hpp>
+#include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/nn/kernels/sigma.hpp>
 
@@ -55,35 +55,20 @@ Tensor<T> pair_of(TapeState<T>& tape, const std::array<double, 2>& numbers) {
 constexpr std::array<double, 2> unknown{std::numeric_limits<double>::quiet_NaN(),
                                         std::numeric_limits<double>::quiet_NaN()};
 
-// w = mu + sigma eps for numbers [begin, end), a multiple of a group of random numbers at a time; eps is kept unless it
-// is null.
+// w = mu + sigma eps for numbers [begin, end); eps is kept unless it is null.
 template <class T>
 void draw(Int begin, Int end, const RandomKey& key, const T* mu, const T* rho, T* w, T* eps) {
-    const kernels::Draws<kernels::NormalDraw<T>> draws(key);
-    constexpr Int size = draws.size;
-    const auto transform = [](const T* m, const T* r, T* out, T* noise, const Batch<T>& z) {
-        const Batch<T> sigma = Sigma<T>(Batch<T>::load_unaligned(r)).value();
-        (Batch<T>::load_unaligned(m) + sigma * z).store_unaligned(out);
-        if (noise) z.store_unaligned(noise);
-    };
-    for (Int at = begin; at < end; at += size) {
-        const auto group = static_cast<std::uint32_t>(at / size);
-        if (at + size <= end) {
-            draws.group(group, [&](std::size_t k, const Batch<T>& z) {
-                const Int i = at + static_cast<Int>(k);
-                transform(mu + i, rho + i, w + i, eps ? eps + i : nullptr, z);
-            });
-        } else {
-            alignas(64) T part[4][draws.size] = {};
-            const Int rest = end - at;
-            std::copy_n(mu + at, rest, part[0]);
-            std::copy_n(rho + at, rest, part[1]);
-            draws.group(group, [&](std::size_t k, const Batch<T>& z) {
-                transform(part[0] + k, part[1] + k, part[2] + k, part[3] + k, z);
-            });
-            std::copy_n(part[2], rest, w + at);
-            if (eps) std::copy_n(part[3], rest, eps + at);
-        }
+    alignas(64) T noise[block];
+    for (Int i = begin; i < end; i += block) {
+        const Int count = std::min(block, end - i);
+        T* const z = eps ? eps + i : noise;
+        fill_normal(key, static_cast<std::uint64_t>(i), std::span(z, static_cast<std::size_t>(count)));
+        kernels::map_serial(
+            count, w + i,
+            [](const Batch<T>& m, const Batch<T>& r, const Batch<T>& e) {
+                return kernels::multiply_add(Sigma<T>(r).value, e, m);
+            },
+            Stream<T>{mu + i}, Stream<T>{rho + i}, Stream<T>{z});
     }
 }
 
@@ -111,7 +96,6 @@ void put(T* slot, Int n, const Batch<T>& x) {
 template <class T, bool fresh>
 void pass_on(Int n, T gq, T gp, const T* g, const T* slope, const T* eps, const T* rho, T* dmu, T* drho) {
     const Batch<T> q(gq), p(gp);
-    const bool with_q = gq != T(0);
     for (Int i = 0; i < n; i += lanes<T>) {
         const Int some = std::min(lanes<T>, n - i);
         const auto load = [&](const T* from) {
@@ -119,12 +103,57 @@ void pass_on(Int n, T gq, T gp, const T* g, const T* slope, const T* eps, const 
         };
         const Batch<T> h = slope ? load(g) + p * load(slope) : load(g);
         const Sigma<T> sigma(load(rho));
-        const Batch<T> s = sigma.slope();
-        Batch<T> dr = h * load(eps) * s;
-        if (with_q) dr -= q * xsimd::select(sigma.rho < Batch<T>(Sigma<T>::tiny), Batch<T>(T(1)), s / sigma.value());
+        const Batch<T> relative = sigma.relative_slope();
+        const Batch<T> dr = h * load(eps) * sigma.value * relative - q * relative;
         if (dmu) put<T, fresh>(dmu + i, some, h);
         if (drho) put<T, fresh>(drho + i, some, dr);
     }
+}
+
+// A note that nodes leave each other: the noise, and behind it the gradients of the sums of log q and log p.
+template <class T>
+T* noted_gradients(const Tensor<T>& noise) {
+    return const_cast<T*>(noise.data()) + noise.size() - 2;
+}
+
+// What the node of w passes back, for both nodes.
+template <class T>
+void pass_back(Backward<T>& b, const Prior* prior, const Streaming<T>& streaming) {
+    const Int n = b.value().size();
+    T* const noted = noted_gradients(b.input(2));
+    const T gq = std::exchange(noted[0], T(0)), gp = std::exchange(noted[1], T(0));
+    const T *g = b.grad(), *w = b.value().data(), *eps = b.input(2).data(), *rho = b.input(1).data();
+    const bool with_prior = prior && gp != T(0);
+    const auto each_block = [&](const auto& pass) {
+        parallel_for(n, kernels::map_grain, [&](Int begin, Int end) {
+            alignas(64) T slopes[block];
+            for (Int i = begin; i < end; i += block) {
+                const Int count = std::min(block, end - i);
+                if (with_prior) prior->slopes(w + i, count, slopes);
+                pass(i, count, with_prior ? slopes : nullptr);
+            }
+        });
+    };
+    if (streaming.sink && streaming.sink->wants(streaming.mu) && streaming.sink->wants(streaming.rho)) {
+        each_block([&](Int i, Int count, const T* slopes) {
+            alignas(64) T dmu[block], drho[block];
+            pass_on<T, true>(count, gq, gp, g + i, slopes, eps + i, rho + i, dmu, drho);
+            streaming.sink->take(streaming.mu, i, std::span(dmu, static_cast<std::size_t>(count)));
+            streaming.sink->take(streaming.rho, i, std::span(drho, static_cast<std::size_t>(count)));
+        });
+        return;
+    }
+    const GradientSlot<T> dmu = b.slot(0), drho = b.slot(1);
+    const bool fresh = (!dmu || dmu.fresh) && (!drho || drho.fresh);
+    // Where only one of the two is fresh, the other one's memory is made so too.
+    if (!fresh)
+        for (const auto& slot : {dmu, drho})
+            if (slot && slot.fresh) std::fill_n(slot.data, n, T(0));
+    each_block([&](Int i, Int count, const T* slopes) {
+        const auto pass = fresh ? pass_on<T, true> : pass_on<T, false>;
+        pass(count, gq, gp, g + i, slopes, eps + i, rho + i, dmu ? dmu.data + i : nullptr,
+             drho ? drho.data + i : nullptr);
+    });
 }
 
 }  // namespace
@@ -132,18 +161,18 @@ void pass_on(Int n, T gq, T gp, const T* g, const T* slope, const T* eps, const 
 // The node of the sums is made after that of w, so its gradient is known first: it only notes it down, and the node of
 // w does the work of both in one pass over the weights.
 template <Real T>
-WeightDraw<T> draw_weights(Var<T> mu, Var<T> rho, const Prior* prior, const RandomKey& key, bool value) {
+WeightDraw<T> draw_weights(Var<T> mu, Var<T> rho, const Prior* prior, const RandomKey& key, bool value,
+                           Streaming<T> streaming) {
     if (mu.shape() != rho.shape())
         throw ShapeError("draw_weights: mu " + to_string(mu.shape()) + " and rho " + to_string(rho.shape()) +
                          " differ in shape");
     TapeState<T>& tape = mu.state();
     const Int n = mu.size();
-    const bool gradient = mu.needs_grad() || rho.needs_grad();
-    Tensor<T> w = tape.empty(mu.shape()), seeds = tape.empty(Shape{2}), noise;
-    if (gradient || value) noise = tape.empty(mu.shape());
+    const bool keep = mu.needs_grad() || rho.needs_grad() || value;
+    Tensor<T> w = tape.empty(mu.shape()), kept = tape.empty(Shape{keep ? n + 2 : 2});
     const T *m = mu.value().data(), *r = rho.value().data();
-    T *weights = w.fresh_data(), *eps = noise.fresh_data(), *seed = seeds.fresh_data();
-    seed[0] = seed[1] = T(0);
+    T *weights = w.fresh_data(), *eps = keep ? kept.fresh_data() : nullptr, *noted = noted_gradients(kept);
+    noted[0] = noted[1] = T(0);
     parallel_for(n, kernels::map_grain, [&](Int begin, Int end) { draw(begin, end, key, m, r, weights, eps); });
     std::array<double, 2> sums = unknown;
     if (value)
@@ -151,33 +180,12 @@ WeightDraw<T> draw_weights(Var<T> mu, Var<T> rho, const Prior* prior, const Rand
             return std::array{log_q(count, r + i, eps + i), prior ? prior->log_prob(weights + i, count) : 0.0};
         });
 
-    const Var<T> drawn = record("draw_weights", {mu, rho}, std::move(w),
-                                [prior, noise = std::move(noise), seeds = std::move(seeds)](Backward<T>& b) {
-                                    const GradientSlot<T> dmu = b.slot(0), drho = b.slot(1);
-                                    T* own = const_cast<T*>(seeds.data());
-                                    const T gq = std::exchange(own[0], T(0)), gp = std::exchange(own[1], T(0));
-                                    const T *g = b.grad(), *at = b.value().data(), *z = noise.data(),
-                                            *s = b.input(1).data();
-                                    const bool fresh = (!dmu || dmu.fresh) && (!drho || drho.fresh);
-                                    // Where only one of the two is fresh, the other one's memory is made so too.
-                                    if (!fresh)
-                                        for (const auto& slot : {dmu, drho})
-                                            if (slot && slot.fresh) std::fill_n(slot.data, b.value().size(), T(0));
-                                    parallel_for(b.value().size(), kernels::map_grain, [&](Int begin, Int end) {
-                                        alignas(64) T slopes[block];
-                                        for (Int i = begin; i < end; i += block) {
-                                            const Int count = std::min(block, end - i);
-                                            const bool with_prior = prior && gp != T(0);
-                                            if (with_prior) prior->slopes(at + i, count, slopes);
-                                            const auto pass = fresh ? pass_on<T, true> : pass_on<T, false>;
-                                            pass(count, gq, gp, g + i, with_prior ? slopes : nullptr, z + i, s + i,
-                                                 dmu ? dmu.data + i : nullptr, drho ? drho.data + i : nullptr);
-                                        }
-                                    });
-                                });
-    const Var<T> pair = record("log_q_log_p", {drawn}, pair_of(tape, sums), [seed](Backward<T>& b) {
-        seed[0] = b.grad()[0];
-        seed[1] = b.grad()[1];
+    const Var<T> noise = tape.leaf("noise", std::move(kept), false);
+    const Var<T> drawn = record("draw_weights", {mu, rho, noise}, std::move(w),
+                                [prior, streaming](Backward<T>& b) { pass_back(b, prior, streaming); });
+    const Var<T> pair = record("log_q_log_p", {drawn}, pair_of(tape, sums), [noted](Backward<T>& b) {
+        noted[0] = b.grad()[0];
+        noted[1] = b.grad()[1];
         const GradientSlot<T> dw = b.slot(0);
         if (dw && dw.fresh) std::fill_n(dw.data, b.input(0).size(), T(0));
     });
@@ -201,7 +209,7 @@ Var<T> expected_log_q_log_p(Var<T> mu, Var<T> rho, double prior_sd, bool value) 
             const double logs = sum([](const Batch<T>& x) { return Sigma<T>(x).log_value(); }, Stream<T>{r + i});
             const double squares = sum(
                 [](const Batch<T>& u, const Batch<T>& x) {
-                    const Batch<T> s = Sigma<T>(x).value();
+                    const Batch<T> s = Sigma<T>(x).value;
                     return u * u + s * s;
                 },
                 Stream<T>{m + i}, Stream<T>{r + i});
@@ -218,14 +226,15 @@ Var<T> expected_log_q_log_p(Var<T> mu, Var<T> rho, double prior_sd, bool value) 
             b.slot(1), n,
             [=](const Batch<T>& x) {
                 const Sigma<T> s(x);
-                return gp * s.value() * s.slope() - gq * s.relative_slope();
+                const Batch<T> relative = s.relative_slope();
+                return gp * s.value * s.value * relative - gq * relative;
             },
             Stream<T>{b.input(1).data()});
     });
 }
 
-#define POLLEN_INSTANTIATE(T)                                                                  \
-    template WeightDraw<T> draw_weights(Var<T>, Var<T>, const Prior*, const RandomKey&, bool); \
+#define POLLEN_INSTANTIATE(T)                                                                                \
+    template WeightDraw<T> draw_weights(Var<T>, Var<T>, const Prior*, const RandomKey&, bool, Streaming<T>); \
     template Var<T> expected_log_q_log_p(Var<T>, Var<T>, double, bool);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)

@@ -11,8 +11,15 @@ namespace pollen {
 //
 // The value of the second is NaN unless `value` is set: it costs as much as the draw, and the gradient does without it.
 // The prior must live as long as the nodes do.
+// A sink takes the gradients of mu and rho, if it wants both.
 template <Real T>
-WeightDraw<T> draw_weights(Var<T> mu, Var<T> rho, const Prior* prior, const RandomKey& key, bool value);
+struct Streaming {
+    GradientSink<T>* sink = nullptr;
+    std::uint32_t mu = 0, rho = 0;  // the leaves' places in their pass
+};
+template <Real T>
+WeightDraw<T> draw_weights(Var<T> mu, Var<T> rho, const Prior* prior, const RandomKey& key, bool value,
+                           Streaming<T> streaming = {});
 
 // E_q log q(w) and E_q log p(w) in closed form, for a prior N(0, prior_sd^2).
 template <Real T>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/streams.hpp>
+#include <pollen/nn/gradient_sink.hpp>
 #include <pollen/nn/parameter.hpp>
 
 #include <functional>
@@ -41,15 +42,23 @@ class Pass {
     void restart(PassOptions options = {}, std::span<const T> theta = {});
 
     Var<T> operator()(const Parameter<T>& parameter) const {
-        const std::size_t k = parameters_->index(parameter);
-        if (k >= leaves_.size()) throw TapeError("a pass is used before restart() put the parameters on its tape");
+        const std::size_t k = index(parameter);
+        ++uses_[k];
         return leaves_[k];
     }
+    std::size_t index(const Parameter<T>& parameter) const {
+        const std::size_t k = parameters_->index(parameter);
+        if (k >= leaves_.size()) throw TapeError("a pass is used before restart() put the parameters on its tape");
+        return k;
+    }
+    // How often a parameter was asked for since restart().
+    int uses(std::size_t index) const { return uses_[index]; }
 
     // The parameters in the order of Parameters::entries(): after backward() their gradients are here.
     const std::vector<Var<T>>& leaves() const { return leaves_; }
 
     Tape<T>& tape() const { return *tape_; }
+    const Parameters<T>& parameters() const { return *parameters_; }
     Mode mode() const { return options_.mode; }
     bool random() const { return options_.mode != Mode::predict; }
 
@@ -77,11 +86,15 @@ class Pass {
     // Called with every module and its output, parts before wholes, if set.
     std::function<void(const Module<T>&, const Var<T>& output)> observer;
 
+    // Where gradients may go instead of to the leaves, or null; see Update.
+    GradientSink<T>* sink = nullptr;
+
   private:
     Tape<T>* tape_;
     const Parameters<T>* parameters_;
     PassOptions options_;
     std::vector<Var<T>> leaves_;
+    mutable std::vector<int> uses_;
     std::vector<Var<T>> complexities_;
     std::uint32_t random_layers_ = 0, random_weights_ = 0;
 };

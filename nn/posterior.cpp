@@ -76,7 +76,9 @@ MeanField<T>::MeanField(const Parameter<T>& parameter, double initial_sd) : mu(p
 
 template <Real T>
 WeightDraw<T> MeanField<T>::draw(Pass<T>& pass, const Prior& prior, const RandomKey& key) const {
-    return draw_weights(pass(mu), pass(rho), &prior, key, pass.complexity_value());
+    const Streaming<T> streaming{pass.sink, static_cast<std::uint32_t>(pass.index(mu)),
+                                 static_cast<std::uint32_t>(pass.index(rho))};
+    return draw_weights(pass(mu), pass(rho), &prior, key, pass.complexity_value(), streaming);
 }
 
 template <Real T>

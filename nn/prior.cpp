@@ -77,7 +77,9 @@ void ScaleMixturePrior::slopes(const T* w, std::int64_t n, T* out) const {
     const MixtureTerms terms(*this);
     const Batch<T> d0 = splat<T>(terms.d0), d2 = splat<T>(0.5 * (terms.precision2 - terms.precision1));
     const Batch<T> p1 = splat<T>(terms.precision1), more = splat<T>(terms.precision2 - terms.precision1);
-    each(w, n, out, [=](const Batch<T>& x) { return -x * (p1 + more * kernels::sigmoid<T>(d0 - d2 * x * x)); });
+    const Batch<T> one(T(1));
+    // Where exp(-d) is infinite, r is 0.
+    each(w, n, out, [=](const Batch<T>& x) { return -x * (p1 + more / (one + kernels::exp<T>(d2 * x * x - d0))); });
 }
 
 // log p = -|w| / scale - log(2 scale)        slope -sign(w) / scale

@@ -5,6 +5,7 @@
 #include <pollen/nn/checkpoint.hpp>
 #include <pollen/nn/checks.hpp>
 #include <pollen/nn/interrupt.hpp>
+#include <pollen/nn/update.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -204,7 +205,6 @@ class Run {
         const std::int64_t in_epoch = state_.step % batches_.per_epoch(), epoch = state_.step / batches_.per_epoch();
         last_ = {.step = state_.step + 1, .epoch = epoch + 1, .rate = options_.optimiser.rate(state_.step)};
         tape_.clear();
-        T* theta = state_.theta.mutable_data();
         pass_.restart({.mode = Mode::train,
                        .seed = options_.seed,
                        .step = static_cast<std::uint64_t>(state_.step),
@@ -221,8 +221,13 @@ class Run {
         if (!std::isfinite(last_.loss)) fail_loss(batch);
         if (in_epoch == 0) good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
         add_complexity(loss, options_.kl(in_epoch, batches_.per_epoch(), batch.size(), data_.size(), epoch) / items);
-        tape_.backward(loss);
-        update(theta);
+        const double norm = update_(loss, {.rate = last_.rate, .step = state_.step, .decay = decay_},
+                                    options_.clip_norm, network_tensors_);
+        if (std::isfinite(options_.clip_norm)) {
+            last_.gradient_norm = norm;
+            if (!std::isfinite(norm))
+                throw ValueError("train: the gradient is not finite at step " + std::to_string(last_.step));
+        }
         state_.loss_sum += last_.loss * items;
         state_.loss_items += batch.size();
         ++state_.step;
@@ -244,25 +249,6 @@ class Run {
         loss = loss + sum(total * factors);
     }
 
-    void update(T* theta) {
-        UpdateStep now{.rate = last_.rate, .step = state_.step, .decay = 0, .scale = 1};
-        if (std::isfinite(options_.clip_norm)) {
-            last_.gradient_norm = gradient_norm();
-            if (!std::isfinite(last_.gradient_norm))
-                throw ValueError("train: the gradient is not finite at step " + std::to_string(last_.step));
-            now.scale = std::min(1.0, options_.clip_norm / last_.gradient_norm);
-        }
-        for (std::size_t k = 0; k < parameters_.count(); ++k) {
-            const auto& [name, parameter, offset] = parameters_.entries()[k];
-            const Tensor<T> gradient = pass_.leaves()[k].grad();
-            now.decay = k < network_tensors_ ? decay_ : 0;
-            Stretch<T> at{theta + offset, gradient.data(), {}, gradient.size()};
-            for (std::size_t m = 0; m < state_.memory.size(); ++m)
-                at.memory[m] = state_.memory[m].mutable_data() + offset;
-            options_.optimiser.update(now, at);
-        }
-    }
-
     [[noreturn]] void fail_loss(const Dataset<T>& batch) {
         state_.theta = good_;
         const std::string what = "train: the loss is " + to_text(last_.loss) + " at step " + std::to_string(last_.step);
@@ -270,16 +256,6 @@ class Run {
         if (!all_finite(batch.targets))
             throw ValueError(what + ": the targets of its batch are not all finite numbers");
         throw ValueError(what + "; a smaller rate (now " + to_text(last_.rate) + ") or a clip_norm may help");
-    }
-
-    // In double: the squares of large floats are no floats.
-    double gradient_norm() const {
-        double sum = 0;
-        for (const Var<T>& leaf : pass_.leaves()) {
-            const Tensor<T> g = leaf.grad();
-            for (const T x : g) sum += static_cast<double>(x) * static_cast<double>(x);
-        }
-        return std::sqrt(sum);
     }
 
     void finish_epoch() {
@@ -370,6 +346,7 @@ class Run {
     StepRecord last_;
     Tape<T> tape_;
     Pass<T> pass_{tape_, parameters_};
+    Update<T> update_{options_.optimiser, tape_, pass_, state_.theta, state_.memory};
 };
 
 }  // namespace
