@@ -1,0 +1,106 @@
+#include <pollen/samplers/kernels/draws_math.hpp>
+#include <pollen/samplers/kernels/warnings.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace pollen {
+
+namespace {
+
+using detail::SummaryInput;
+
+std::string fixed(double x, int decimals) { return detail::to_text(x, std::chars_format::fixed, decimals); }
+
+// Four digits, without an exponent where the number can be read without one.
+std::string number(double x) {
+    if (std::isnan(x)) return "nan";
+    if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
+    const double size = std::abs(x);
+    if (size == 0) return "0";
+    if (size >= 1e-3 && size < 1e6) return fixed(x, std::max(0, 3 - static_cast<int>(std::floor(std::log10(size)))));
+    return detail::to_text(x, std::chars_format::scientific, 3);
+}
+
+std::string ess_text(double x) { return std::isnan(x) ? "nan" : fixed(x, 0); }
+std::string rhat_text(double x) { return std::isnan(x) ? "nan" : x < 1000 ? fixed(x, 3) : number(x); }
+
+// In characters, not in bytes: a name may be UTF-8.
+std::size_t width(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string table(const SummaryInput& in) {
+    std::vector<std::array<std::string, 10>> rows{
+        {"", "mean", "sd", "mcse", "5%", "50%", "95%", "ess_bulk", "ess_tail", "r_hat"}};
+    for (std::size_t k = 0; k < in.quantities.size(); ++k) {
+        const QuantitySummary& s = in.quantities[k];
+        rows.push_back({in.names[k], number(s.mean), number(s.sd), number(s.mcse), number(s.q5), number(s.q50),
+                        number(s.q95), ess_text(s.ess_bulk), ess_text(s.ess_tail), rhat_text(s.rhat)});
+    }
+    std::array<std::size_t, 10> widths{};
+    for (const auto& row : rows) {
+        for (std::size_t k = 0; k < row.size(); ++k) widths[k] = std::max(widths[k], width(row[k]));
+    }
+    std::string text;
+    for (const auto& row : rows) {
+        text += row[0] + std::string(widths[0] - width(row[0]), ' ');
+        for (std::size_t k = 1; k < row.size(); ++k) text += std::string(widths[k] + 2 - row[k].size(), ' ') + row[k];
+        text += '\n';
+    }
+    return text;
+}
+
+// "4 chains of 1000 draws; acceptance 0.86 (0.84 to 0.88); 0 divergences; E-BFMI 0.91 or more"
+std::string about_the_run(const SummaryInput& in) {
+    std::string text = std::to_string(in.chains) + (in.chains == 1 ? " chain of " : " chains of ") +
+                       std::to_string(in.draws) + (in.draws == 1 ? " draw" : " draws");
+    std::vector<double> acceptances, fractions;
+    std::int64_t divergent = 0, asked = 0;
+    for (const ChainStatistics& s : in.options.statistics) {
+        if (!s.acceptance.empty()) acceptances.push_back(detail::mean(s.acceptance));
+        const double fraction = s.energy.size() > 1 ? ebfmi(s.energy) : detail::nothing;
+        if (!std::isnan(fraction)) fractions.push_back(fraction);
+        asked += std::ssize(s.divergent);
+        divergent += std::count_if(s.divergent.begin(), s.divergent.end(), [](std::uint8_t d) { return d != 0; });
+    }
+    if (!acceptances.empty()) {
+        const auto [least, most] = std::minmax_element(acceptances.begin(), acceptances.end());
+        text += "; acceptance " + fixed(detail::mean(acceptances), 2);
+        if (acceptances.size() > 1) text += " (" + fixed(*least, 2) + " to " + fixed(*most, 2) + ")";
+    }
+    if (asked > 0) text += "; " + std::to_string(divergent) + (divergent == 1 ? " divergence" : " divergences");
+    if (!fractions.empty())
+        text += "; E-BFMI at least " + fixed(*std::min_element(fractions.begin(), fractions.end()), 2);
+    return text + '\n';
+}
+
+}  // namespace
+
+template <Real T>
+std::vector<std::string> warnings(std::span<const std::string> names, const Tensor<T>& draws,
+                                  const SummaryOptions& options) {
+    detail::check_summary("warnings", names, draws.shape(), options);
+    const std::vector<QuantitySummary> quantities = summarise(draws);
+    return detail::make_warnings({names, draws.shape()[0], draws.shape()[1], quantities, options});
+}
+
+template <Real T>
+std::string summary(std::span<const std::string> names, const Tensor<T>& draws, const SummaryOptions& options) {
+    detail::check_summary("summary", names, draws.shape(), options);
+    const std::vector<QuantitySummary> quantities = summarise(draws);
+    const SummaryInput input{names, draws.shape()[0], draws.shape()[1], quantities, options};
+    std::string text = table(input) + '\n' + about_the_run(input);
+    for (const std::string& warning : detail::make_warnings(input)) text += "Warning: " + warning + '\n';
+    return text;
+}
+
+#define POLLEN_INSTANTIATE(T)                                                                                          \
+    template std::vector<std::string> warnings(std::span<const std::string>, const Tensor<T>&, const SummaryOptions&); \
+    template std::string summary(std::span<const std::string>, const Tensor<T>&, const SummaryOptions&);
+POLLEN_INSTANTIATE(float)
+POLLEN_INSTANTIATE(double)
+
+}  // namespace pollen
