@@ -3,6 +3,7 @@
 // All distributions, and the transforms of constrained parameters. The classes are in namespace pollen::distributions,
 // because some share their names with likelihoods; normal_lpdf and its like are in namespace pollen.
 #include <pollen/nn/distributions/bernoulli.hpp>
+#include <pollen/nn/distributions/bernoulli_logit_glm.hpp>
 #include <pollen/nn/distributions/beta.hpp>
 #include <pollen/nn/distributions/categorical.hpp>
 #include <pollen/nn/distributions/cauchy.hpp>

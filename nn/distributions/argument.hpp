@@ -54,6 +54,44 @@ class Arg {
     Tensor<T> tensor_;
 };
 
+// An argument for the length of one call: it points at the caller's Var or tensor, and nothing is owned or counted.
+template <Real T>
+class ArgRef {
+  public:
+    ArgRef(const Var<T>& var) : var_(&var), tape_(&var.state()) {
+        const auto& node = tape_->node(var.index());
+        data_ = node.value.data();
+        shape_ = &node.value.shape();
+        wanted_ = node.needs_grad;
+    }
+    ArgRef(const Tensor<T>& tensor) : data_(tensor.data()), shape_(&tensor.shape()) {}
+    ArgRef(const Arg<T>& arg) {
+        if (arg.var())
+            *this = ArgRef(*arg.var());
+        else if (arg.tensor())
+            *this = ArgRef(*arg.tensor());
+        else
+            number_ = *arg.number();
+    }
+    template <PlainNumber S>
+    ArgRef(S number) : number_(static_cast<T>(number)) {}
+
+    const Var<T>* var() const { return var_; }
+    TapeState<T>* tape() const { return tape_; }  // null but for a Var
+    bool needs_grad() const { return wanted_; }
+    const T* data() const { return shape_ ? data_ : &number_; }
+    const Shape* shape() const { return shape_; }  // null for a number
+    std::int64_t size() const { return shape_ ? shape_->size() : 1; }
+
+  private:
+    const Var<T>* var_ = nullptr;
+    TapeState<T>* tape_ = nullptr;
+    const T* data_ = nullptr;
+    const Shape* shape_ = nullptr;
+    T number_ = 0;
+    bool wanted_ = false;
+};
+
 // The number type of a Var or a tensor; void for a plain number, which takes the others' type.
 template <class A>
 struct RealIn {

@@ -3,68 +3,10 @@
 #include <pollen/nn/kernels/density_class.hpp>
 #include <pollen/nn/kernels/gamma_draws.hpp>
 #include <pollen/nn/kernels/incomplete.hpp>
-#include <pollen/nn/kernels/noise.hpp>
-#include <pollen/nn/kernels/special.hpp>
 
 namespace pollen::distributions {
 
-// For large a and b the terms of log p nearly cancel. With n = a + b, s = x n / a - 1, t = (1 - x) n / b - 1 and
-// Stirling's series,
-//     log p = a log(1 + s) + b log(1 + t) + log(a b / (2 pi n)) / 2 + rest(n) - rest(a) - rest(b) - log x - log(1 - x)
-//
-//     dlog p/dx = (a - 1) / x - (b - 1) / (1 - x)
-//     dlog p/da = log x - digamma(a) + digamma(a + b)        dlog p/db = log(1 - x) - digamma(b) + digamma(a + b)
-template <Real T>
-struct BetaLaw {
-    static constexpr const char* node = "beta_lpdf";
-    static void check(const Args<T, 3>& args) {
-        check_finite_positive("Beta", "a", *args[1]);
-        check_finite_positive("Beta", "b", *args[2]);
-    }
-    using B = Batch<T>;
-
-    B a, b, log_share_a, log_share_b, constant;  // log(a / n), log(b / n)
-    xsimd::batch_bool<T> large;
-
-    BetaLaw(const B& first, const B& second)
-        : a(first), b(second), large(xsimd::min(first, second) >= B(kernels::series_from<T>)) {}
-    void for_value() {
-        const B n = a + b;
-        log_share_a = kernels::log<T>(a / n);
-        log_share_b = kernels::log<T>(b / n);
-        const B rest = kernels::lgamma_rest(n) - kernels::lgamma_rest(a) - kernels::lgamma_rest(b);
-        const B peak = B(T(0.5)) * (log_share_a + kernels::log(b)) - B(T(0.91893853320467274178)) + rest;
-        constant = xsimd::select(large, peak, -kernels::log_beta(a, b));
-    }
-
-    auto dead(const B& x) const {
-        const B zero(T(0)), one(T(1));
-        return x < zero || x > one || (x == zero && a > one) || (x == one && b > one);
-    }
-    // (p - 1) log v, 0 where p is 1
-    static B power(const B& p, const B& log_v) {
-        const B one(T(1));
-        return xsimd::select(p == one, B(T(0)), (p - one) * log_v);
-    }
-
-    B value(const B& x) const {
-        const B y = B(T(1)) - x, log_x = kernels::log(x), log_y = kernels::log1p<T>(-x), d = x * b - y * a;
-        const B la = kernels::log_ratio<T>(d / a, log_x, log_share_a);
-        const B lb = kernels::log_ratio<T>(-d / b, log_y, log_share_b);
-        const B peak = a * la + b * lb - log_x - log_y;
-        return outside<T>(dead(x), xsimd::select(large, peak, power(a, log_x) + power(b, log_y)) + constant);
-    }
-    void slopes(const B& x, const Wanted& wanted, B* d) const {
-        const B zero(T(0)), one(T(1));
-        const B left = xsimd::select(a == one, zero, (a - one) / x);
-        const B right = xsimd::select(b == one, zero, (b - one) / (one - x));
-        d[0] = zero_where<T>(dead(x), left - right);
-        if (!wanted[1] && !wanted[2]) return;
-        const B all = kernels::digamma<T>(a + b);
-        d[1] = zero_where<T>(dead(x), kernels::log(x) - (kernels::digamma(a) - all));
-        d[2] = zero_where<T>(dead(x), kernels::log1p<T>(-x) - (kernels::digamma(b) - all));
-    }
-};
+namespace {
 
 // With (a, b) of p and (c, d) of q:
 //     KL = log B(c, d) - log B(a, b) + (a - c) digamma(a) + (b - d) digamma(b) + (c - a + d - b) digamma(a + b)
@@ -88,8 +30,6 @@ struct BetaKl {
         out[3] = kernels::digamma(d) - kernels::digamma(b) + sums;
     }
 };
-
-namespace {
 
 // g and h, one after the other
 template <Real T>
@@ -128,53 +68,82 @@ struct BetaNoise {
 
 }  // namespace
 
+// For large a and b the terms of log p nearly cancel. With n = a + b, s = x n / a - 1, t = (1 - x) n / b - 1 and
+// Stirling's series,
+//     log p = a log(1 + s) + b log(1 + t) + log(a b / (2 pi n)) / 2 + rest(n) - rest(a) - rest(b) - log x - log(1 - x)
+//
+//     dlog p/dx = (a - 1) / x - (b - 1) / (1 - x)
+//     dlog p/da = log x - digamma(a) + digamma(a + b)        dlog p/db = log(1 - x) - digamma(b) + digamma(a + b)
 template <Real T>
-Tensor<T> Beta<T>::sample(const Shape& shape, const RandomKey& key) const {
-    return BetaNoise<T>(shape, this->parameter(0), this->parameter(1), key).x;
-}
+struct BetaLaw {
+    static constexpr const char *name = "Beta", *node = "beta_lpdf";
+    static constexpr std::array parameters{Parameter{"a", Bound::finite_positive},
+                                           Parameter{"b", Bound::finite_positive}};
+    using B = Batch<T>;
+
+    B a, b, log_share_a, log_share_b, constant;  // log(a / n), log(b / n)
+    xsimd::batch_bool<T> large;
+
+    BetaLaw(const B& first, const B& second)
+        : a(first), b(second), large(xsimd::min(first, second) >= B(kernels::series_from<T>)) {
+        const B n = a + b;
+        log_share_a = kernels::log<T>(a / n);
+        log_share_b = kernels::log<T>(b / n);
+        const B rest = kernels::lgamma_rest(n) - kernels::lgamma_rest(a) - kernels::lgamma_rest(b);
+        const B peak = B(T(0.5)) * (log_share_a + kernels::log(b)) - B(T(0.91893853320467274178)) + rest;
+        constant = xsimd::select(large, peak, -kernels::log_beta(a, b));
+    }
+
+    auto dead(const B& x) const {
+        const B zero(T(0)), one(T(1));
+        return x < zero || x > one || (x == zero && a > one) || (x == one && b > one);
+    }
+    // (p - 1) log v, 0 where p is 1
+    static B power(const B& p, const B& log_v) {
+        const B one(T(1));
+        return xsimd::select(p == one, B(T(0)), (p - one) * log_v);
+    }
+
+    B value(const B& x) const {
+        const B y = B(T(1)) - x, log_x = kernels::log(x), log_y = kernels::log1p<T>(-x), d = x * b - y * a;
+        const B la = kernels::log_ratio<T>(d / a, log_x, log_share_a);
+        const B lb = kernels::log_ratio<T>(-d / b, log_y, log_share_b);
+        const B peak = a * la + b * lb - log_x - log_y;
+        return outside<T>(dead(x), xsimd::select(large, peak, power(a, log_x) + power(b, log_y)) + constant);
+    }
+    void slopes(const B& x, const Wanted& wanted, B* d) const {
+        const B zero(T(0)), one(T(1));
+        const B left = xsimd::select(a == one, zero, (a - one) / x);
+        const B right = xsimd::select(b == one, zero, (b - one) / (one - x));
+        d[0] = zero_where<T>(dead(x), left - right);
+        if (!wanted[1] && !wanted[2]) return;
+        const B all = kernels::digamma<T>(a + b);
+        d[1] = zero_where<T>(dead(x), kernels::log(x) - (kernels::digamma(a) - all));
+        d[2] = zero_where<T>(dead(x), kernels::log1p<T>(-x) - (kernels::digamma(b) - all));
+    }
+
+    static double mean(double a, double b) { return a / (a + b); }
+    static double variance(double a, double b) { return a / (a + b) * (b / (a + b)) / (a + b + 1); }
+    static double cdf(double x, double a, double b) { return kernels::beta_p(a, b, x, 1 - x); }
+
+    static Tensor<T> sample(const Shape& shape, const RandomKey& key, const Arg<T>& a, const Arg<T>& b) {
+        return BetaNoise<T>(shape, a, b, key).x;
+    }
+    static Var<T> rsample(const Shape& shape, const RandomKey& key, const Arg<T>& a, const Arg<T>& b);
+
+    using Kl = BetaKl<T>;
+};
 
 template <Real T>
-Var<T> Beta<T>::rsample(const Shape& shape, const RandomKey& key) const {
-    const BetaNoise<T> noise(shape, this->parameter(0), this->parameter(1), key);
+Var<T> BetaLaw<T>::rsample(const Shape& shape, const RandomKey& key, const Arg<T>& a, const Arg<T>& b) {
+    const BetaNoise<T> noise(shape, a, b, key);
     Arg<T> x(noise.x);
-    for (int k = 0; k < 2; ++k) {
-        const Arg<T>& p = this->parameter(static_cast<std::size_t>(k));
-        if (!p.var()) continue;
-        const Arg<T> slope(noise.slope(k));
-        x = law_terms<Along<T>>("rsample", Args<T, 3>{&x, &slope, &p});
-    }
+    if (a.var()) x = law_terms<Along<T>>("rsample", Args<T, 3>{x, noise.slope(0), a});
+    if (b.var()) x = law_terms<Along<T>>("rsample", Args<T, 3>{x, noise.slope(1), b});
     if (!x.var()) throw TapeError("Beta: rsample: neither a nor b is a Var, so there is no tape; sample draws numbers");
     return *x.var();
 }
 
-template <Real T>
-Tensor<T> Beta<T>::mean() const {
-    return map_parameters("Beta", this->parameters_, [](double a, double b) { return a / (a + b); });
-}
-
-template <Real T>
-Tensor<T> Beta<T>::variance() const {
-    return map_parameters("Beta", this->parameters_,
-                          [](double a, double b) { return a / (a + b) * (b / (a + b)) / (a + b + 1); });
-}
-
-template <Real T>
-Tensor<T> Beta<T>::cdf(const Tensor<T>& x) const {
-    return map_cdf("Beta", x, this->parameters_,
-                   [](double at, double a, double b) { return kernels::beta_p(a, b, at, 1 - at); });
-}
-
-template <Real T>
-Var<T> kl(const Beta<T>& p, const Beta<T>& q) {
-    return law_sum<BetaKl<T>>("kl", Args<T, 4>{&p.parameter(0), &p.parameter(1), &q.parameter(0), &q.parameter(1)});
-}
-
-template <Real T>
-Tensor<T> kl_each(const Beta<T>& p, const Beta<T>& q) {
-    return law_each<BetaKl<T>>("kl", Args<T, 4>{&p.parameter(0), &p.parameter(1), &q.parameter(0), &q.parameter(1)});
-}
-
-POLLEN_INSTANTIATE_DENSITY(Beta, 2)
-POLLEN_INSTANTIATE_KL(Beta)
+POLLEN_INSTANTIATE_DENSITY(Beta, 2, pathwise | divergence)
 
 }  // namespace pollen::distributions

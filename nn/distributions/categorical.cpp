@@ -72,7 +72,7 @@ Tensor<T> Categorical<T>::log_prob_each(const Indices& x) const {
 // dlog p/dlogits[k] = [x = k] - p_k
 template <Real T>
 Var<T> Categorical<T>::log_prob(const Indices& x) const {
-    TapeState<T>& tape = tape_of("categorical_logit_lpmf", Args<T, 1>{&logits_});
+    TapeState<T>& tape = tape_of("categorical_logit_lpmf", Args<T, 1>{logits_});
     const Tensor<T> each = log_prob_each(x);
     Tensor<T> y = tape.empty(Shape{});
     y.fresh_data()[0] =
@@ -160,7 +160,7 @@ Tensor<T> kl_each(const Categorical<T>& p, const Categorical<T>& q) {
 // With c_k = log p_k - log q_k:        dKL/dl_k = p_k (c_k - KL)        dKL/dm_k = q_k - p_k
 template <Real T>
 Var<T> kl(const Categorical<T>& p, const Categorical<T>& q) {
-    TapeState<T>& tape = tape_of("kl", Args<T, 2>{&p.logits(), &q.logits()});
+    TapeState<T>& tape = tape_of("kl", Args<T, 2>{p.logits(), q.logits()});
     const Tensor<T> each = kl_each(p, q);
     Tensor<T> y = tape.empty(Shape{});
     y.fresh_data()[0] =

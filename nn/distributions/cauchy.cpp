@@ -1,8 +1,6 @@
 #include <pollen/nn/distributions/cauchy.hpp>
 
 #include <pollen/nn/kernels/density_class.hpp>
-#include <pollen/nn/kernels/noise.hpp>
-#include <pollen/nn/kernels/special.hpp>
 
 #include <numbers>
 
@@ -12,50 +10,31 @@ namespace pollen::distributions {
 //     dlog p/dx = -dlog p/dlocation = -2 a / (1 + a^2) / scale        dlog p/dscale = (2 a^2 / (1 + a^2) - 1) / scale
 template <Real T>
 struct CauchyLaw {
-    static constexpr const char* node = "cauchy_lpdf";
-    static void check(const Args<T, 3>& args) { check_positive("Cauchy", "scale", *args[2]); }
+    static constexpr const char *name = "Cauchy", *node = "cauchy_lpdf";
+    static constexpr std::array parameters{Parameter{"location"}, Parameter{"scale", Bound::positive}};
     using B = Batch<T>;
 
-    B location, scale, constant;
+    B location, scale, inverse, constant;
 
-    CauchyLaw(const B& m, const B& s) : location(m), scale(s) {}
-    void for_value() { constant = B(T(-1.14472988584940017414)) - kernels::log(scale); }
+    CauchyLaw(const B& m, const B& s)
+        : location(m), scale(s), inverse(B(T(1)) / s), constant(B(T(-1.14472988584940017414)) - kernels::log(s)) {}
 
     B value(const B& x) const { return constant - kernels::log1p_square<T>((x - location) / scale); }
     void slopes(const B& x, const Wanted&, B* d) const {
-        const B one(T(1)), a = (x - location) / scale, share = kernels::square_share(a);
-        d[1] = B(T(2)) / (a + one / a) / scale;
+        const kernels::CauchyShares<T> share((x - location) / scale);
+        d[1] = (share.odd + share.odd) * inverse;
         d[0] = -d[1];
-        d[2] = (share + share - one) / scale;
+        d[2] = (share.even + share.even - B(T(1))) * inverse;
     }
+
+    static double mean(double, double) { return NAN; }
+    static double variance(double, double) { return NAN; }
+    static double cdf(double x, double m, double s) { return std::numbers::inv_pi * std::atan2(1, (m - x) / s); }
+
+    using Draw = LocationScaleDraw<T>;
+    static constexpr auto noise = cauchy_noise<T>;
 };
 
-template <Real T>
-Tensor<T> Cauchy<T>::sample(const Shape& shape, const RandomKey& key) const {
-    return location_scale_sample<T>("Cauchy", cauchy_noise<T>(shape, key), this->parameter(0), this->parameter(1));
-}
-
-template <Real T>
-Var<T> Cauchy<T>::rsample(const Shape& shape, const RandomKey& key) const {
-    return location_scale_rsample<T>("Cauchy", cauchy_noise<T>(shape, key), this->parameter(0), this->parameter(1));
-}
-
-template <Real T>
-Tensor<T> Cauchy<T>::mean() const {
-    return map_parameters("Cauchy", this->parameters_, [](double, double) { return NAN; });
-}
-
-template <Real T>
-Tensor<T> Cauchy<T>::variance() const {
-    return map_parameters("Cauchy", this->parameters_, [](double, double) { return NAN; });
-}
-
-template <Real T>
-Tensor<T> Cauchy<T>::cdf(const Tensor<T>& x) const {
-    return map_cdf("Cauchy", x, this->parameters_,
-                   [](double at, double m, double s) { return std::numbers::inv_pi * std::atan2(1, (m - at) / s); });
-}
-
-POLLEN_INSTANTIATE_DENSITY(Cauchy, 2)
+POLLEN_INSTANTIATE_DENSITY(Cauchy, 2, pathwise)
 
 }  // namespace pollen::distributions

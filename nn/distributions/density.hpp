@@ -7,25 +7,37 @@
 
 namespace pollen::distributions {
 
-// What all densities of single numbers share. Law has the formula and its derivatives and is known to the .cpp file
-// alone; n is the number of parameters.
+// What a distribution has beyond a density, draws, moments and a distribution function.
+inline constexpr unsigned pathwise = 1;    // draws that pass gradients back
+inline constexpr unsigned divergence = 2;  // KL(p || q) in closed form
+
+// What all distributions of single numbers share. Law has the formulas and is known to the .cpp file alone, which
+// includes the definitions of these members (kernels/density_class.hpp); n is the number of parameters.
 //
 // x and the parameters broadcast as in NumPy. Where x is outside the support, log_prob is -infinity and passes back
 // zeros; where x is NaN, so is log_prob.
-template <Real T, class Law, std::size_t n>
+template <Real T, class Law, std::size_t n, unsigned has>
 class Density {
   public:
     // The sum over all elements, as one node of the tape that x or a parameter is on.
-    Var<T> log_prob(const Arg<T>& x) const;
+    Var<T> log_prob(const ArgRef<T>& x) const;
     // The elements.
-    Var<T> log_prob_terms(const Arg<T>& x) const;
+    Var<T> log_prob_terms(const ArgRef<T>& x) const;
     Tensor<T> log_prob_each(const Tensor<T>& x) const;
+    // The same as log_prob of a distribution made of these parameters, for once: x, then the parameters.
+    static Var<T> lpdf(const std::array<ArgRef<T>, n + 1>& args);
 
-    // The same as log_prob of a distribution made of these parameters, for once.
-    template <class... Parameter>
-    static Var<T> lpdf(const Arg<T>& x, const Parameter&... parameter) {
-        return lpdf_of({&x, &parameter...});
-    }
+    // Draws of the shape given, to which the parameters broadcast; rsample passes gradients back to them.
+    Tensor<T> sample(const Shape& shape, const RandomKey& key) const;
+    Var<T> rsample(const Shape& shape, const RandomKey& key) const requires((has & pathwise) != 0);
+
+    Tensor<T> mean() const;
+    Tensor<T> variance() const;
+    Tensor<T> cdf(const Tensor<T>& x) const;
+
+    // KL(this || q): the sum over all elements as a node, and the elements.
+    Var<T> kl_to(const Density& q) const requires((has & divergence) != 0);
+    Tensor<T> kl_each_to(const Density& q) const requires((has & divergence) != 0);
 
     // The shape of the parameters broadcast against each other.
     Shape shape() const;
@@ -41,9 +53,25 @@ class Density {
   protected:
     explicit Density(std::array<Arg<T>, n> parameters);
 
-    static Var<T> lpdf_of(const std::array<const Arg<T>*, n + 1>& args);
-
+  private:
     std::array<Arg<T>, n> parameters_;
 };
+
+// KL(p || q) of two distributions of one kind.
+template <Real T, class Law, std::size_t n, unsigned has>
+requires((has & divergence) != 0) Var<T> kl(const Density<T, Law, n, has>& p, const Density<T, Law, n, has>& q) {
+    return p.kl_to(q);
+}
+template <Real T, class Law, std::size_t n, unsigned has>
+requires((has & divergence) != 0) Tensor<T> kl_each(const Density<T, Law, n, has>& p,
+                                                    const Density<T, Law, n, has>& q) {
+    return p.kl_each_to(q);
+}
+
+// log_prob of Distribution(parameters...) at x, with the number type of the arguments.
+template <template <class> class Distribution, class X, class... Parameter>
+Var<RealOf<X, Parameter...>> lpdf(const X& x, const Parameter&... parameter) {
+    return Distribution<RealOf<X, Parameter...>>::lpdf({x, parameter...});
+}
 
 }  // namespace pollen::distributions

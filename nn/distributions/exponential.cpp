@@ -1,30 +1,10 @@
 #include <pollen/nn/distributions/exponential.hpp>
 
 #include <pollen/nn/kernels/density_class.hpp>
-#include <pollen/nn/kernels/noise.hpp>
-#include <pollen/nn/kernels/special.hpp>
 
 namespace pollen::distributions {
 
-//     dlog p/dx = -rate        dlog p/drate = 1 / rate - x
-template <Real T>
-struct ExponentialLaw {
-    static constexpr const char* node = "exponential_lpdf";
-    static void check(const Args<T, 2>& args) { check_positive("Exponential", "rate", *args[1]); }
-    using B = Batch<T>;
-
-    B rate, log_rate;
-
-    explicit ExponentialLaw(const B& r) : rate(r) {}
-    void for_value() { log_rate = kernels::log(rate); }
-
-    B value(const B& x) const { return outside<T>(x < B(T(0)), log_rate - rate * x); }
-    void slopes(const B& x, const Wanted&, B* d) const {
-        const auto off = x < B(T(0));
-        d[0] = zero_where<T>(off, -rate);
-        d[1] = zero_where<T>(off, B(T(1)) / rate - x);
-    }
-};
+namespace {
 
 // x = e / rate        dx/drate = -x / rate
 template <Real T>
@@ -59,47 +39,35 @@ struct ExponentialKl {
     }
 };
 
-template <Real T>
-Tensor<T> Exponential<T>::sample(const Shape& shape, const RandomKey& key) const {
-    check_sample_shape("Exponential", this->parameter(0).shape(), shape);
-    const Arg<T> e(exponential_noise<T>(shape, key));
-    return law_each<ExponentialDraw<T>>("Exponential", Args<T, 2>{&e, &this->parameter(0)});
-}
+}  // namespace
 
+//     dlog p/dx = -rate        dlog p/drate = 1 / rate - x
 template <Real T>
-Var<T> Exponential<T>::rsample(const Shape& shape, const RandomKey& key) const {
-    check_sample_shape("Exponential", this->parameter(0).shape(), shape);
-    const Arg<T> e(exponential_noise<T>(shape, key));
-    return law_terms<ExponentialDraw<T>>("rsample", Args<T, 2>{&e, &this->parameter(0)});
-}
+struct ExponentialLaw {
+    static constexpr const char *name = "Exponential", *node = "exponential_lpdf";
+    static constexpr std::array parameters{Parameter{"rate", Bound::positive}};
+    using B = Batch<T>;
 
-template <Real T>
-Tensor<T> Exponential<T>::mean() const {
-    return map_parameters("Exponential", this->parameters_, [](double rate) { return 1 / rate; });
-}
+    B rate, log_rate;
 
-template <Real T>
-Tensor<T> Exponential<T>::variance() const {
-    return map_parameters("Exponential", this->parameters_, [](double rate) { return 1 / (rate * rate); });
-}
+    explicit ExponentialLaw(const B& r) : rate(r), log_rate(kernels::log(r)) {}
 
-template <Real T>
-Tensor<T> Exponential<T>::cdf(const Tensor<T>& x) const {
-    return map_cdf("Exponential", x, this->parameters_,
-                   [](double at, double rate) { return at > 0 ? -std::expm1(-rate * at) : zero_or_nan(at); });
-}
+    B value(const B& x) const { return outside<T>(x < B(T(0)), log_rate - rate * x); }
+    void slopes(const B& x, const Wanted&, B* d) const {
+        const auto off = x < B(T(0));
+        d[0] = zero_where<T>(off, -rate);
+        d[1] = zero_where<T>(off, B(T(1)) / rate - x);
+    }
 
-template <Real T>
-Var<T> kl(const Exponential<T>& p, const Exponential<T>& q) {
-    return law_sum<ExponentialKl<T>>("kl", Args<T, 2>{&p.parameter(0), &q.parameter(0)});
-}
+    static double mean(double rate) { return 1 / rate; }
+    static double variance(double rate) { return 1 / (rate * rate); }
+    static double cdf(double x, double rate) { return x > 0 ? -std::expm1(-rate * x) : zero_or_nan(x); }
 
-template <Real T>
-Tensor<T> kl_each(const Exponential<T>& p, const Exponential<T>& q) {
-    return law_each<ExponentialKl<T>>("kl", Args<T, 2>{&p.parameter(0), &q.parameter(0)});
-}
+    using Draw = ExponentialDraw<T>;
+    static constexpr auto noise = exponential_noise<T>;
+    using Kl = ExponentialKl<T>;
+};
 
-POLLEN_INSTANTIATE_DENSITY(Exponential, 1)
-POLLEN_INSTANTIATE_KL(Exponential)
+POLLEN_INSTANTIATE_DENSITY(Exponential, 1, pathwise | divergence)
 
 }  // namespace pollen::distributions

@@ -3,65 +3,10 @@
 #include <pollen/nn/kernels/density_class.hpp>
 #include <pollen/nn/kernels/gamma_draws.hpp>
 #include <pollen/nn/kernels/incomplete.hpp>
-#include <pollen/nn/kernels/noise.hpp>
-#include <pollen/nn/kernels/special.hpp>
 
 namespace pollen::distributions {
 
-// With y = rate x:
-//     log p = shape log y - y - lgamma(shape) - log x
-// For a large shape the terms nearly cancel. With t = y / shape - 1 and Stirling's series for lgamma,
-//     log p = -shape (t - log(1 + t)) + log(shape / (2 pi)) / 2 - lgamma_rest(shape) - log x
-//
-//     dlog p/dx = (shape - 1) / x - rate    dlog p/dshape = log y - digamma(shape)    dlog p/drate = (shape - y) / rate
-template <Real T>
-struct GammaLaw {
-    static constexpr const char* node = "gamma_lpdf";
-    static void check(const Args<T, 3>& args) {
-        check_finite_positive("Gamma", "shape", *args[1]);
-        check_finite_positive("Gamma", "rate", *args[2]);
-    }
-    using B = Batch<T>;
-
-    B shape, rate, log_shape, log_rate, constant;
-    xsimd::batch_bool<T> large;
-
-    GammaLaw(const B& a, const B& b)
-        : shape(a),
-          rate(b),
-          log_shape(kernels::log(a)),
-          log_rate(kernels::log(b)),
-          large(a >= B(kernels::series_from<T>)) {}
-    void for_value() {
-        const B stirling = B(T(0.5)) * log_shape - B(T(0.91893853320467274178)) - kernels::lgamma_rest(shape);
-        constant = xsimd::select(large, stirling, -kernels::lgamma(shape));
-    }
-
-    // At 0 the density is 0, the rate, or infinite, as the shape is above, at or below 1.
-    static auto off(const B& x) { return x < B(T(0)) || x == B(std::numeric_limits<T>::infinity()); }
-    B at_zero() const {
-        const B one(T(1)), infinite(std::numeric_limits<T>::infinity());
-        return xsimd::select(shape == one, log_rate, xsimd::select(shape > one, -infinite, infinite));
-    }
-    auto dead(const B& x) const { return off(x) || (x == B(T(0)) && shape > B(T(1))); }
-
-    B value(const B& x) const {
-        const B log_x = kernels::log(x), log_y = log_rate + log_x, y = rate * x, t = (y - shape) / shape;
-        const B peak = -shape * (t - kernels::log_ratio(t, log_y, log_shape));
-        const B inside = xsimd::select(large, peak, shape * log_y - y) + constant - log_x;
-        return outside<T>(off(x), xsimd::select(x == B(T(0)), at_zero(), inside));
-    }
-    void slopes(const B& x, const Wanted& wanted, B* d) const {
-        const B one(T(1)), y = rate * x;
-        d[0] = zero_where<T>(dead(x), xsimd::select(shape == one, B(T(0)), (shape - one) / x) - rate);
-        d[2] = zero_where<T>(dead(x), (shape - y) / rate);
-        if (!wanted[1]) return;
-        const B log_y = log_rate + kernels::log(x), t = (y - shape) / shape;
-        const B far = log_y - kernels::digamma(shape);
-        const B near = kernels::log_ratio(t, log_y, log_shape) + kernels::digamma_rest(shape);
-        d[1] = zero_where<T>(dead(x), xsimd::select(large, near, far));
-    }
-};
+namespace {
 
 // With (a, b) of p and (c, d) of q:
 //     KL = (a - c) digamma(a) - lgamma(a) + lgamma(c) + c log(b / d) + a (d - b) / b
@@ -83,8 +28,6 @@ struct GammaKl {
         out[3] = a / b - c / d;
     }
 };
-
-namespace {
 
 // x = g / rate is given; its slope along the shape comes as a parameter.
 //     dx/drate = -x / rate
@@ -114,57 +57,89 @@ struct GammaNoise {
         for (std::int64_t i = 0; i < size.size(); ++i)
             x.fresh_data()[i] = static_cast<T>(std::exp(log_g.data()[i]) / rate.data()[i]);
     }
+
+    // dx/dshape = x dlog g/dshape
+    Tensor<T> slope() const {
+        Tensor<T> out = Tensor<T>::empty(x.shape());
+        T* to = out.fresh_data();
+        parallel_for(x.size(), 256, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i)
+                to[i] = static_cast<T>(static_cast<double>(x.data()[i]) *
+                                       kernels::log_gamma_slope(shape.data()[i], log_g.data()[i]));
+        });
+        return out;
+    }
 };
 
 }  // namespace
 
+// With y = rate x:
+//     log p = shape log y - y - lgamma(shape) - log x
+// For a large shape the terms nearly cancel. With t = y / shape - 1 and Stirling's series for lgamma,
+//     log p = -shape (t - log(1 + t)) + log(shape / (2 pi)) / 2 - lgamma_rest(shape) - log x
+//
+//     dlog p/dx = (shape - 1) / x - rate    dlog p/dshape = log y - digamma(shape)    dlog p/drate = (shape - y) / rate
 template <Real T>
-Tensor<T> Gamma<T>::sample(const Shape& shape, const RandomKey& key) const {
-    return GammaNoise<T>(shape, this->parameter(0), this->parameter(1), key).x;
-}
+struct GammaLaw {
+    static constexpr const char *name = "Gamma", *node = "gamma_lpdf";
+    static constexpr std::array parameters{Parameter{"shape", Bound::finite_positive},
+                                           Parameter{"rate", Bound::finite_positive}};
+    using B = Batch<T>;
 
-template <Real T>
-Var<T> Gamma<T>::rsample(const Shape& shape, const RandomKey& key) const {
-    const GammaNoise<T> noise(shape, this->parameter(0), this->parameter(1), key);
-    Tensor<T> slope = Tensor<T>::zeros(shape);
-    T* out = slope.mutable_data();
-    if (this->parameter(0).var())
-        parallel_for(shape.size(), 256, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i)
-                out[i] = static_cast<T>(static_cast<double>(noise.x.data()[i]) *
-                                        kernels::log_gamma_slope(noise.shape.data()[i], noise.log_g.data()[i]));
-        });
-    const Arg<T> x(noise.x), dx(slope);
-    return law_terms<GammaDraw<T>>("rsample", Args<T, 4>{&x, &dx, &this->parameter(0), &this->parameter(1)});
-}
+    B shape, rate, log_shape, log_rate, constant;
+    xsimd::batch_bool<T> large;
 
-template <Real T>
-Tensor<T> Gamma<T>::mean() const {
-    return map_parameters("Gamma", this->parameters_, [](double a, double b) { return a / b; });
-}
+    GammaLaw(const B& a, const B& b)
+        : shape(a),
+          rate(b),
+          log_shape(kernels::log(a)),
+          log_rate(kernels::log(b)),
+          large(a >= B(kernels::series_from<T>)) {
+        const B stirling = B(T(0.5)) * log_shape - B(T(0.91893853320467274178)) - kernels::lgamma_rest(shape);
+        constant = xsimd::select(large, stirling, -kernels::lgamma(shape));
+    }
 
-template <Real T>
-Tensor<T> Gamma<T>::variance() const {
-    return map_parameters("Gamma", this->parameters_, [](double a, double b) { return a / b / b; });
-}
+    // At 0 the density is 0, the rate, or infinite, as the shape is above, at or below 1.
+    static auto off(const B& x) { return x < B(T(0)) || x == B(std::numeric_limits<T>::infinity()); }
+    B at_zero() const {
+        const B one(T(1)), infinite(std::numeric_limits<T>::infinity());
+        return xsimd::select(shape == one, log_rate, xsimd::select(shape > one, -infinite, infinite));
+    }
+    auto dead(const B& x) const { return off(x) || (x == B(T(0)) && shape > B(T(1))); }
 
-template <Real T>
-Tensor<T> Gamma<T>::cdf(const Tensor<T>& x) const {
-    return map_cdf("Gamma", x, this->parameters_,
-                   [](double at, double a, double b) { return kernels::gamma_p(a, at * b); });
-}
+    B value(const B& x) const {
+        const B log_x = kernels::log(x), log_y = log_rate + log_x, y = rate * x, t = (y - shape) / shape;
+        const B peak = -shape * (t - kernels::log_ratio(t, log_y, log_shape));
+        const B inside = xsimd::select(large, peak, shape * log_y - y) + constant - log_x;
+        return outside<T>(off(x), xsimd::select(x == B(T(0)), at_zero(), inside));
+    }
+    void slopes(const B& x, const Wanted& wanted, B* d) const {
+        const B one(T(1)), y = rate * x;
+        d[0] = zero_where<T>(dead(x), xsimd::select(shape == one, B(T(0)), (shape - one) / x) - rate);
+        d[2] = zero_where<T>(dead(x), (shape - y) / rate);
+        if (!wanted[1]) return;
+        const B log_y = log_rate + kernels::log(x), t = (y - shape) / shape;
+        const B far = log_y - kernels::digamma(shape);
+        const B near = kernels::log_ratio(t, log_y, log_shape) + kernels::digamma_rest(shape);
+        d[1] = zero_where<T>(dead(x), xsimd::select(large, near, far));
+    }
 
-template <Real T>
-Var<T> kl(const Gamma<T>& p, const Gamma<T>& q) {
-    return law_sum<GammaKl<T>>("kl", Args<T, 4>{&p.parameter(0), &p.parameter(1), &q.parameter(0), &q.parameter(1)});
-}
+    static double mean(double a, double b) { return a / b; }
+    static double variance(double a, double b) { return a / b / b; }
+    static double cdf(double x, double a, double b) { return kernels::gamma_p(a, x * b); }
 
-template <Real T>
-Tensor<T> kl_each(const Gamma<T>& p, const Gamma<T>& q) {
-    return law_each<GammaKl<T>>("kl", Args<T, 4>{&p.parameter(0), &p.parameter(1), &q.parameter(0), &q.parameter(1)});
-}
+    static Tensor<T> sample(const Shape& size, const RandomKey& key, const Arg<T>& a, const Arg<T>& b) {
+        return GammaNoise<T>(size, a, b, key).x;
+    }
+    static Var<T> rsample(const Shape& size, const RandomKey& key, const Arg<T>& a, const Arg<T>& b) {
+        const GammaNoise<T> noise(size, a, b, key);
+        const Tensor<T> slope = a.var() ? noise.slope() : Tensor<T>::zeros(size);
+        return law_terms<GammaDraw<T>>("rsample", Args<T, 4>{noise.x, slope, a, b});
+    }
 
-POLLEN_INSTANTIATE_DENSITY(Gamma, 2)
-POLLEN_INSTANTIATE_KL(Gamma)
+    using Kl = GammaKl<T>;
+};
+
+POLLEN_INSTANTIATE_DENSITY(Gamma, 2, pathwise | divergence)
 
 }  // namespace pollen::distributions

@@ -1,8 +1,6 @@
 #include <pollen/nn/distributions/half_normal.hpp>
 
 #include <pollen/nn/kernels/density_class.hpp>
-#include <pollen/nn/kernels/noise.hpp>
-#include <pollen/nn/kernels/special.hpp>
 
 namespace pollen::distributions {
 
@@ -10,14 +8,13 @@ namespace pollen::distributions {
 //     dlog p/dx = -z / sd        dlog p/dsd = (z^2 - 1) / sd
 template <Real T>
 struct HalfNormalLaw {
-    static constexpr const char* node = "half_normal_lpdf";
-    static void check(const Args<T, 2>& args) { check_positive("HalfNormal", "sd", *args[1]); }
+    static constexpr const char *name = "HalfNormal", *node = "half_normal_lpdf";
+    static constexpr std::array parameters{Parameter{"sd", Bound::positive}};
     using B = Batch<T>;
 
     B sd, constant;
 
-    explicit HalfNormalLaw(const B& s) : sd(s) {}
-    void for_value() { constant = B(T(-0.22579135264472743236)) - kernels::log(sd); }
+    explicit HalfNormalLaw(const B& s) : sd(s), constant(B(T(-0.22579135264472743236)) - kernels::log(s)) {}
 
     B value(const B& x) const {
         const B z = x / sd;
@@ -29,35 +26,17 @@ struct HalfNormalLaw {
         d[0] = zero_where<T>(off, -z / sd);
         d[1] = zero_where<T>(off, (z * z - B(T(1))) / sd);
     }
+
+    static double mean(double sd) { return sd * 0.79788456080286535588; }
+    static double variance(double sd) { return sd * sd * 0.36338022763241865692; }
+    static double cdf(double x, double sd) {
+        return x > 0 ? std::erf(0.70710678118654752440 * x / sd) : zero_or_nan(x);
+    }
+
+    using Draw = ScaleDraw<T>;
+    static constexpr auto noise = half_normal_noise<T>;
 };
 
-template <Real T>
-Tensor<T> HalfNormal<T>::sample(const Shape& shape, const RandomKey& key) const {
-    return location_scale_sample<T>("HalfNormal", half_normal_noise<T>(shape, key), Arg<T>(0), this->parameter(0));
-}
-
-template <Real T>
-Var<T> HalfNormal<T>::rsample(const Shape& shape, const RandomKey& key) const {
-    return location_scale_rsample<T>("HalfNormal", half_normal_noise<T>(shape, key), Arg<T>(0), this->parameter(0));
-}
-
-template <Real T>
-Tensor<T> HalfNormal<T>::mean() const {
-    return map_parameters("HalfNormal", this->parameters_, [](double sd) { return sd * 0.79788456080286535588; });
-}
-
-template <Real T>
-Tensor<T> HalfNormal<T>::variance() const {
-    return map_parameters("HalfNormal", this->parameters_, [](double sd) { return sd * sd * 0.36338022763241865692; });
-}
-
-template <Real T>
-Tensor<T> HalfNormal<T>::cdf(const Tensor<T>& x) const {
-    return map_cdf("HalfNormal", x, this->parameters_, [](double at, double sd) {
-        return at > 0 ? std::erf(0.70710678118654752440 * at / sd) : zero_or_nan(at);
-    });
-}
-
-POLLEN_INSTANTIATE_DENSITY(HalfNormal, 1)
+POLLEN_INSTANTIATE_DENSITY(HalfNormal, 1, pathwise)
 
 }  // namespace pollen::distributions

@@ -1,32 +1,10 @@
 #include <pollen/nn/distributions/laplace.hpp>
 
 #include <pollen/nn/kernels/density_class.hpp>
-#include <pollen/nn/kernels/noise.hpp>
-#include <pollen/nn/kernels/special.hpp>
 
 namespace pollen::distributions {
 
-// With z = (x - location) / scale:
-//     dlog p/dx = -dlog p/dlocation = -sign(z) / scale        dlog p/dscale = (|z| - 1) / scale
-template <Real T>
-struct LaplaceLaw {
-    static constexpr const char* node = "laplace_lpdf";
-    static void check(const Args<T, 3>& args) { check_positive("Laplace", "scale", *args[2]); }
-    using B = Batch<T>;
-
-    B location, scale, constant;
-
-    LaplaceLaw(const B& m, const B& s) : location(m), scale(s) {}
-    void for_value() { constant = B(T(-0.69314718055994530942)) - kernels::log(scale); }
-
-    B value(const B& x) const { return constant - xsimd::abs(x - location) / scale; }
-    void slopes(const B& x, const Wanted&, B* d) const {
-        const B one(T(1)), distance = x - location;
-        d[1] = sign<T>(distance) / scale;
-        d[0] = -d[1];
-        d[2] = (xsimd::abs(distance) / scale - one) / scale;
-    }
-};
+namespace {
 
 // With s and t the scales, d the distance of the locations and e = exp(-|d| / s):
 //     KL = log(t / s) + (s e + |d|) / t - 1
@@ -50,44 +28,40 @@ struct LaplaceKl {
     }
 };
 
-template <Real T>
-Tensor<T> Laplace<T>::sample(const Shape& shape, const RandomKey& key) const {
-    return location_scale_sample<T>("Laplace", laplace_noise<T>(shape, key), this->parameter(0), this->parameter(1));
-}
+}  // namespace
 
+// With z = (x - location) / scale:
+//     dlog p/dx = -dlog p/dlocation = -sign(z) / scale        dlog p/dscale = (|z| - 1) / scale
 template <Real T>
-Var<T> Laplace<T>::rsample(const Shape& shape, const RandomKey& key) const {
-    return location_scale_rsample<T>("Laplace", laplace_noise<T>(shape, key), this->parameter(0), this->parameter(1));
-}
+struct LaplaceLaw {
+    static constexpr const char *name = "Laplace", *node = "laplace_lpdf";
+    static constexpr std::array parameters{Parameter{"location"}, Parameter{"scale", Bound::positive}};
+    using B = Batch<T>;
 
-template <Real T>
-Tensor<T> Laplace<T>::mean() const {
-    return map_parameters("Laplace", this->parameters_, [](double m, double) { return m; });
-}
+    B location, scale, constant;
 
-template <Real T>
-Tensor<T> Laplace<T>::variance() const {
-    return map_parameters("Laplace", this->parameters_, [](double, double s) { return 2 * s * s; });
-}
+    LaplaceLaw(const B& m, const B& s)
+        : location(m), scale(s), constant(B(T(-0.69314718055994530942)) - kernels::log(s)) {}
 
-template <Real T>
-Tensor<T> Laplace<T>::cdf(const Tensor<T>& x) const {
-    return map_cdf("Laplace", x, this->parameters_, [](double at, double m, double s) {
-        return at < m ? 0.5 * std::exp((at - m) / s) : 1 - 0.5 * std::exp((m - at) / s);
-    });
-}
+    B value(const B& x) const { return constant - xsimd::abs(x - location) / scale; }
+    void slopes(const B& x, const Wanted&, B* d) const {
+        const B one(T(1)), distance = x - location;
+        d[1] = sign<T>(distance) / scale;
+        d[0] = -d[1];
+        d[2] = (xsimd::abs(distance) / scale - one) / scale;
+    }
 
-template <Real T>
-Var<T> kl(const Laplace<T>& p, const Laplace<T>& q) {
-    return law_sum<LaplaceKl<T>>("kl", Args<T, 4>{&p.parameter(0), &p.parameter(1), &q.parameter(0), &q.parameter(1)});
-}
+    static double mean(double m, double) { return m; }
+    static double variance(double, double s) { return 2 * s * s; }
+    static double cdf(double x, double m, double s) {
+        return x < m ? 0.5 * std::exp((x - m) / s) : 1 - 0.5 * std::exp((m - x) / s);
+    }
 
-template <Real T>
-Tensor<T> kl_each(const Laplace<T>& p, const Laplace<T>& q) {
-    return law_each<LaplaceKl<T>>("kl", Args<T, 4>{&p.parameter(0), &p.parameter(1), &q.parameter(0), &q.parameter(1)});
-}
+    using Draw = LocationScaleDraw<T>;
+    static constexpr auto noise = laplace_noise<T>;
+    using Kl = LaplaceKl<T>;
+};
 
-POLLEN_INSTANTIATE_DENSITY(Laplace, 2)
-POLLEN_INSTANTIATE_KL(Laplace)
+POLLEN_INSTANTIATE_DENSITY(Laplace, 2, pathwise | divergence)
 
 }  // namespace pollen::distributions

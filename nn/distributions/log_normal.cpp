@@ -1,24 +1,40 @@
 #include <pollen/nn/distributions/log_normal.hpp>
 
-#include <pollen/nn/distributions/normal.hpp>
 #include <pollen/nn/kernels/density_class.hpp>
-#include <pollen/nn/kernels/noise.hpp>
-#include <pollen/nn/kernels/special.hpp>
+#include <pollen/nn/kernels/normal_kl.hpp>
 
 namespace pollen::distributions {
+
+namespace {
+
+// x = exp(mu + sd e)        dx/dmu = x        dx/dsd = x e
+template <Real T>
+struct LogNormalDraw {
+    using B = Batch<T>;
+    B mu, sd;
+
+    LogNormalDraw(const B& m, const B& s) : mu(m), sd(s) {}
+    B value(const B& e) const { return kernels::exp<T>(mu + sd * e); }
+    void slopes(const B& e, const Wanted&, B* d) const {
+        d[1] = value(e);
+        d[0] = d[1] * sd;
+        d[2] = d[1] * e;
+    }
+};
+
+}  // namespace
 
 // With z = (log x - mu) / sd:
 //     dlog p/dx = -(z / sd + 1) / x        dlog p/dmu = z / sd        dlog p/dsd = (z^2 - 1) / sd
 template <Real T>
 struct LogNormalLaw {
-    static constexpr const char* node = "log_normal_lpdf";
-    static void check(const Args<T, 3>& args) { check_positive("LogNormal", "sd", *args[2]); }
+    static constexpr const char *name = "LogNormal", *node = "log_normal_lpdf";
+    static constexpr std::array parameters{Parameter{"mu"}, Parameter{"sd", Bound::positive}};
     using B = Batch<T>;
 
     B mu, sd, constant;
 
-    LogNormalLaw(const B& m, const B& s) : mu(m), sd(s) {}
-    void for_value() { constant = B(T(-0.91893853320467274178)) - kernels::log(sd); }
+    LogNormalLaw(const B& m, const B& s) : mu(m), sd(s), constant(B(T(-0.91893853320467274178)) - kernels::log(s)) {}
 
     static auto off(const B& x) { return x <= B(T(0)) || x == B(std::numeric_limits<T>::infinity()); }
     B value(const B& x) const {
@@ -31,51 +47,19 @@ struct LogNormalLaw {
         d[1] = zero_where<T>(off(x), slope);
         d[2] = zero_where<T>(off(x), (z * z - one) / sd);
     }
+
+    static double mean(double m, double s) { return std::exp(m + 0.5 * s * s); }
+    static double variance(double m, double s) { return std::expm1(s * s) * std::exp(2 * m + s * s); }
+    static double cdf(double x, double m, double s) {
+        return x > 0 ? normal_cdf((std::log(x) - m) / s) : zero_or_nan(x);
+    }
+
+    using Draw = LogNormalDraw<T>;
+    static constexpr auto noise = normal_noise<T>;
+    // The logarithm loses nothing, so this is the divergence of the normal distributions behind.
+    using Kl = NormalKl<T>;
 };
 
-template <Real T>
-Tensor<T> LogNormal<T>::sample(const Shape& shape, const RandomKey& key) const {
-    Tensor<T> x = Normal<T>(this->parameter(0), this->parameter(1)).sample(shape, key);
-    kernels::map(
-        x.size(), x.fresh_data(), [](const Batch<T>& v) { return kernels::exp(v); }, kernels::Stream<T>{x.data()});
-    return x;
-}
-
-template <Real T>
-Var<T> LogNormal<T>::rsample(const Shape& shape, const RandomKey& key) const {
-    return exp(Normal<T>(this->parameter(0), this->parameter(1)).rsample(shape, key));
-}
-
-template <Real T>
-Tensor<T> LogNormal<T>::mean() const {
-    return map_parameters("LogNormal", this->parameters_, [](double m, double s) { return std::exp(m + 0.5 * s * s); });
-}
-
-template <Real T>
-Tensor<T> LogNormal<T>::variance() const {
-    return map_parameters("LogNormal", this->parameters_,
-                          [](double m, double s) { return std::expm1(s * s) * std::exp(2 * m + s * s); });
-}
-
-template <Real T>
-Tensor<T> LogNormal<T>::cdf(const Tensor<T>& x) const {
-    return map_cdf("LogNormal", x, this->parameters_, [](double at, double m, double s) {
-        return at > 0 ? normal_cdf((std::log(at) - m) / s) : zero_or_nan(at);
-    });
-}
-
-// The logarithm loses nothing, so this is the divergence of the normal distributions behind.
-template <Real T>
-Var<T> kl(const LogNormal<T>& p, const LogNormal<T>& q) {
-    return kl(Normal<T>(p.parameter(0), p.parameter(1)), Normal<T>(q.parameter(0), q.parameter(1)));
-}
-
-template <Real T>
-Tensor<T> kl_each(const LogNormal<T>& p, const LogNormal<T>& q) {
-    return kl_each(Normal<T>(p.parameter(0), p.parameter(1)), Normal<T>(q.parameter(0), q.parameter(1)));
-}
-
-POLLEN_INSTANTIATE_DENSITY(LogNormal, 2)
-POLLEN_INSTANTIATE_KL(LogNormal)
+POLLEN_INSTANTIATE_DENSITY(LogNormal, 2, pathwise | divergence)
 
 }  // namespace pollen::distributions

@@ -90,7 +90,7 @@ void pass_back(Backward<T>& b) {
 
 template <Real T>
 Var<T> mixture_log_prob(const Arg<T>& logits, const Arg<T>& log_probs) {
-    TapeState<T>& tape = tape_of(node, Args<T, 2>{&logits, &log_probs});
+    TapeState<T>& tape = tape_of(node, Args<T, 2>{logits, log_probs});
     const Tensor<T> each = each_of(Terms<T>(logits.shape(), logits.data(), log_probs.shape(), log_probs.data()));
     Tensor<T> y = tape.empty(Shape{});
     y.fresh_data()[0] =

@@ -132,7 +132,7 @@ Tensor<T> MultivariateNormal<T>::log_prob_each(const Tensor<T>& x) const {
 
 template <Real T>
 Var<T> MultivariateNormal<T>::log_prob(const Arg<T>& x) const {
-    TapeState<T>& tape = tape_of(node, Args<T, 3>{&x, &mean_, &cholesky_});
+    TapeState<T>& tape = tape_of(node, Args<T, 3>{x, mean_, cholesky_});
     const Shape shape = vectors_shape(*this, x.shape());
     Tensor<T> y = whitened<T>(shape, x, mean_, cholesky_.data(), tape.pool());
     const std::int64_t d = y.shape()[0], n = y.shape()[1];
@@ -165,7 +165,7 @@ Tensor<T> MultivariateNormal<T>::sample(const Shape& shape, const RandomKey& key
 template <Real T>
 Var<T> MultivariateNormal<T>::rsample(const Shape& shape, const RandomKey& key) const {
     check_vectors(shape, mean_.shape(), dimension());
-    TapeState<T>& tape = tape_of("rsample", Args<T, 2>{&mean_, &cholesky_});
+    TapeState<T>& tape = tape_of("rsample", Args<T, 2>{mean_, cholesky_});
     const Var<T> z = tape.leaf("noise", normal_noise<T>(shape, key), false);
     return mean_.on(tape) + matmul(z, lower_triangle(cholesky_.on(tape)), {.transpose_y = true});
 }
@@ -207,7 +207,7 @@ Var<T> kl(const MultivariateNormal<T>& p, const MultivariateNormal<T>& q) {
     if (q.dimension() != d)
         throw ShapeError("kl: MultivariateNormals of " + std::to_string(d) + " and " + std::to_string(q.dimension()) +
                          " dimensions");
-    TapeState<T>& tape = tape_of("kl", Args<T, 4>{&p.location(), &p.cholesky(), &q.location(), &q.cholesky()});
+    TapeState<T>& tape = tape_of("kl", Args<T, 4>{p.location(), p.cholesky(), q.location(), q.cholesky()});
     const Var<T> l = lower_triangle(p.cholesky().on(tape)), m = q.cholesky().on(tape);
     const Shape shape = broadcast("kl", broadcast("kl", p.location().shape(), q.location().shape()), Shape{d});
     const std::int64_t n = shape.size() / d;

@@ -2,41 +2,10 @@
 
 #include <pollen/nn/kernels/density_class.hpp>
 #include <pollen/nn/kernels/incomplete.hpp>
-#include <pollen/nn/kernels/noise.hpp>
-#include <pollen/nn/kernels/special.hpp>
 
 namespace pollen::distributions {
 
-// For a large count the terms nearly cancel. With t = rate / x - 1 and Stirling's series for log x!,
-//     log p = -x (t - log(1 + t)) - log(2 pi x) / 2 - lgamma_rest(x)
-//
-//     dlog p/drate = x / rate - 1
-template <Real T>
-struct PoissonLaw {
-    static constexpr const char* node = "poisson_lpmf";
-    static void check(const Args<T, 2>& args) { check_finite_positive("Poisson", "rate", *args[1]); }
-    using B = Batch<T>;
-
-    B rate, log_rate;
-
-    explicit PoissonLaw(const B& r) : rate(r) {}
-    void for_value() { log_rate = kernels::log(rate); }
-
-    static auto off(const B& x) {
-        return x < B(T(0)) || x == B(std::numeric_limits<T>::infinity()) || x > xsimd::floor(x);
-    }
-    B value(const B& x) const {
-        const B log_x = kernels::log(x), t = (rate - x) / x;
-        const B peak = -x * (t - kernels::log_ratio(t, log_rate, log_x)) - B(T(0.5)) * log_x -
-                       B(T(0.91893853320467274178)) - kernels::lgamma_rest(x);
-        const B plain = x * log_rate - rate - kernels::lgamma<T>(x + B(T(1)));
-        return outside<T>(off(x), xsimd::select(x >= B(kernels::series_from<T>), peak, plain));
-    }
-    void slopes(const B& x, const Wanted&, B* d) const {
-        d[0] = B(T(0));
-        d[1] = zero_where<T>(off(x), (x - rate) / rate);
-    }
-};
+namespace {
 
 // With r and s the rates:
 //     KL = r log(r / s) - r + s
@@ -52,8 +21,6 @@ struct PoissonKl {
         d[1] = (s - r) / s;
     }
 };
-
-namespace {
 
 // By adding up the probabilities until they exceed u.
 double small_draw(double rate, double u) {
@@ -93,10 +60,49 @@ class LargeDraw {
 
 }  // namespace
 
+// For a large count the terms nearly cancel. With t = rate / x - 1 and Stirling's series for log x!,
+//     log p = -x (t - log(1 + t)) - log(2 pi x) / 2 - lgamma_rest(x)
+//
+//     dlog p/drate = x / rate - 1
+template <Real T>
+struct PoissonLaw {
+    static constexpr const char *name = "Poisson", *node = "poisson_lpmf";
+    static constexpr std::array parameters{Parameter{"rate", Bound::finite_positive}};
+    using B = Batch<T>;
+
+    B rate, log_rate;
+
+    explicit PoissonLaw(const B& r) : rate(r), log_rate(kernels::log(r)) {}
+
+    static auto off(const B& x) {
+        return x < B(T(0)) || x == B(std::numeric_limits<T>::infinity()) || x > xsimd::floor(x);
+    }
+    B value(const B& x) const {
+        const B log_x = kernels::log(x), t = (rate - x) / x;
+        const B peak = -x * (t - kernels::log_ratio(t, log_rate, log_x)) - B(T(0.5)) * log_x -
+                       B(T(0.91893853320467274178)) - kernels::lgamma_rest(x);
+        const B plain = x * log_rate - rate - kernels::lgamma<T>(x + B(T(1)));
+        return outside<T>(off(x), xsimd::select(x >= B(kernels::series_from<T>), peak, plain));
+    }
+    void slopes(const B& x, const Wanted&, B* d) const {
+        d[0] = B(T(0));
+        d[1] = zero_where<T>(off(x), (x - rate) / rate);
+    }
+
+    static double mean(double rate) { return rate; }
+    static double variance(double rate) { return rate; }
+    static double cdf(double x, double rate) {
+        return x >= 0 ? kernels::gamma_q(std::floor(x) + 1, rate) : zero_or_nan(x);
+    }
+
+    static Tensor<T> sample(const Shape& shape, const RandomKey& key, const Arg<T>& rate);
+    using Kl = PoissonKl<T>;
+};
+
 // Attempt t for element i of n uses the uniform numbers 2 t n + i and (2 t + 1) n + i.
 template <Real T>
-Tensor<T> Poisson<T>::sample(const Shape& shape, const RandomKey& key) const {
-    const Tensor<double> rates = repeated<T>("Poisson", this->parameter(0), shape);
+Tensor<T> PoissonLaw<T>::sample(const Shape& shape, const RandomKey& key, const Arg<T>& rate_) {
+    const Tensor<double> rates = repeated<T>(name, rate_, shape);
     const auto n = static_cast<std::uint64_t>(shape.size());
     Tensor<double> uniforms = Tensor<double>::empty(Shape{2, shape.size()});
     double* u = uniforms.fresh_data();
@@ -123,34 +129,6 @@ Tensor<T> Poisson<T>::sample(const Shape& shape, const RandomKey& key) const {
     return out;
 }
 
-template <Real T>
-Tensor<T> Poisson<T>::mean() const {
-    return map_parameters("Poisson", this->parameters_, [](double rate) { return rate; });
-}
-
-template <Real T>
-Tensor<T> Poisson<T>::variance() const {
-    return mean();
-}
-
-template <Real T>
-Tensor<T> Poisson<T>::cdf(const Tensor<T>& x) const {
-    return map_cdf("Poisson", x, this->parameters_, [](double at, double rate) {
-        return at >= 0 ? kernels::gamma_q(std::floor(at) + 1, rate) : zero_or_nan(at);
-    });
-}
-
-template <Real T>
-Var<T> kl(const Poisson<T>& p, const Poisson<T>& q) {
-    return law_sum<PoissonKl<T>>("kl", Args<T, 2>{&p.parameter(0), &q.parameter(0)});
-}
-
-template <Real T>
-Tensor<T> kl_each(const Poisson<T>& p, const Poisson<T>& q) {
-    return law_each<PoissonKl<T>>("kl", Args<T, 2>{&p.parameter(0), &q.parameter(0)});
-}
-
-POLLEN_INSTANTIATE_DENSITY(Poisson, 1)
-POLLEN_INSTANTIATE_KL(Poisson)
+POLLEN_INSTANTIATE_DENSITY(Poisson, 1, divergence)
 
 }  // namespace pollen::distributions

@@ -3,8 +3,6 @@
 #include <pollen/nn/kernels/density_class.hpp>
 #include <pollen/nn/kernels/gamma_draws.hpp>
 #include <pollen/nn/kernels/incomplete.hpp>
-#include <pollen/nn/kernels/noise.hpp>
-#include <pollen/nn/kernels/special.hpp>
 
 namespace pollen::distributions {
 
@@ -36,45 +34,6 @@ Batch<T> log_beyond_first(const Batch<T>& u, const Batch<T>& log) {
     return xsimd::select(u < Batch<T>(T(0.05)), u * u * kernels::polynomial(u, series), log - u);
 }
 
-}  // namespace
-
-// With z = (x - location) / scale, a^2 = z^2 / nu and u = a^2 / (1 + a^2):
-//     dlog p/dx = -dlog p/dlocation = -(nu + 1) / nu z / (1 + a^2) / scale
-//     dlog p/dscale = ((nu + 1) u - 1) / scale
-//     dlog p/dnu = (digamma((nu + 1) / 2) - digamma(nu / 2) - 1 / nu - log(1 + a^2) + (nu + 1) / nu u) / 2
-template <Real T>
-struct StudentTLaw {
-    static constexpr const char* node = "student_t_lpdf";
-    static void check(const Args<T, 4>& args) {
-        check_finite_positive("StudentT", "nu", *args[1]);
-        check_positive("StudentT", "scale", *args[3]);
-    }
-    using B = Batch<T>;
-
-    B nu, location, scale, root, constant;
-
-    StudentTLaw(const B& n, const B& m, const B& s) : nu(n), location(m), scale(s), root(xsimd::sqrt(n)) {}
-    void for_value() {
-        constant = lgamma_half_step<T>(B(T(0.5)) * nu) - kernels::log(scale) - B(T(0.91893853320467274178));
-    }
-
-    B value(const B& x) const {
-        const B a = (x - location) / scale / root;
-        return constant - B(T(0.5)) * (nu + B(T(1))) * kernels::log1p_square(a);
-    }
-    void slopes(const B& x, const Wanted& wanted, B* d) const {
-        const B half(T(0.5)), one(T(1)), a = (x - location) / scale / root, u = kernels::square_share(a);
-        d[2] = (nu + one) / root / (a + one / a) / scale;
-        d[0] = -d[2];
-        d[3] = ((nu + one) * u - one) / scale;
-        if (!wanted[1]) return;
-        const B rest = log_beyond_first<T>(u, kernels::log1p_square(a));
-        d[1] = half * (digamma_half_step<T>(half * nu) + u / nu - rest);
-    }
-};
-
-namespace {
-
 // Student's t is z / sqrt(2 g / nu), z normal and g a gamma variable of shape nu / 2.
 template <Real T>
 struct StudentNoise {
@@ -92,63 +51,81 @@ struct StudentNoise {
             e.fresh_data()[i] =
                 static_cast<T>(z.data()[i] * std::exp(0.5 * (std::log(half.data()[i]) - log_g.data()[i])));
     }
+
+    // de/dnu = e (1 / nu - dlog g/d(nu / 2) / 2) / 2
+    Tensor<T> slope() const {
+        Tensor<T> out = Tensor<T>::empty(e.shape());
+        for (std::int64_t i = 0; i < e.size(); ++i) {
+            const double v = nu.data()[i], at = static_cast<double>(e.data()[i]);
+            out.fresh_data()[i] =
+                static_cast<T>(0.5 * at * (1 / v - 0.5 * kernels::log_gamma_slope(0.5 * v, log_g.data()[i])));
+        }
+        return out;
+    }
 };
 
 }  // namespace
 
+// With z = (x - location) / scale, a^2 = z^2 / nu and u = a^2 / (1 + a^2):
+//     dlog p/dx = -dlog p/dlocation = -(nu + 1) / nu z / (1 + a^2) / scale
+//     dlog p/dscale = ((nu + 1) u - 1) / scale
+//     dlog p/dnu = (digamma((nu + 1) / 2) - digamma(nu / 2) - 1 / nu - log(1 + a^2) + (nu + 1) / nu u) / 2
 template <Real T>
-Tensor<T> StudentT<T>::sample(const Shape& shape, const RandomKey& key) const {
-    check_sample_shape("StudentT", this->parameter(0).shape(), shape);
-    return location_scale_sample<T>("StudentT", StudentNoise<T>(shape, this->parameter(0), key).e, this->parameter(1),
-                                    this->parameter(2));
-}
+struct StudentTLaw {
+    static constexpr const char *name = "StudentT", *node = "student_t_lpdf";
+    static constexpr std::array parameters{Parameter{"nu", Bound::finite_positive}, Parameter{"location"},
+                                           Parameter{"scale", Bound::positive}};
+    using B = Batch<T>;
 
-template <Real T>
-Var<T> StudentT<T>::rsample(const Shape& shape, const RandomKey& key) const {
-    check_sample_shape("StudentT", this->parameter(0).shape(), shape);
-    const StudentNoise<T> noise(shape, this->parameter(0), key);
-    if (!this->parameter(0).var())
-        return location_scale_rsample<T>("StudentT", noise.e, this->parameter(1), this->parameter(2));
-    // de/dnu = e (1 / nu - dlog g/d(nu / 2) / 2) / 2
-    Tensor<T> slope = Tensor<T>::empty(shape);
-    for (std::int64_t i = 0; i < shape.size(); ++i) {
-        const double nu = noise.nu.data()[i], e = static_cast<double>(noise.e.data()[i]);
-        slope.fresh_data()[i] =
-            static_cast<T>(0.5 * e * (1 / nu - 0.5 * kernels::log_gamma_slope(0.5 * nu, noise.log_g.data()[i])));
+    B nu, location, scale, root, constant;
+
+    StudentTLaw(const B& n, const B& m, const B& s) : nu(n), location(m), scale(s), root(xsimd::sqrt(n)) {
+        constant = lgamma_half_step<T>(B(T(0.5)) * nu) - kernels::log(scale) - B(T(0.91893853320467274178));
     }
-    const Arg<T> e(noise.e), de(slope);
-    const Arg<T> moving(law_terms<Along<T>>("rsample", Args<T, 3>{&e, &de, &this->parameter(0)}));
-    check_sample_shape("StudentT", this->parameter(1).shape(), shape);
-    check_sample_shape("StudentT", this->parameter(2).shape(), shape);
-    return law_terms<LocationScaleDraw<T>>("rsample", Args<T, 3>{&moving, &this->parameter(1), &this->parameter(2)});
-}
 
-template <Real T>
-Tensor<T> StudentT<T>::mean() const {
-    return map_parameters("StudentT", this->parameters_,
-                          [](double nu, double m, double) { return nu > 1 ? m : double{NAN}; });
-}
+    B value(const B& x) const {
+        const B a = (x - location) / scale / root;
+        return constant - B(T(0.5)) * (nu + B(T(1))) * kernels::log1p_square(a);
+    }
+    void slopes(const B& x, const Wanted& wanted, B* d) const {
+        const B half(T(0.5)), one(T(1)), a = (x - location) / scale / root;
+        const kernels::CauchyShares<T> share(a);
+        const B& u = share.even;
+        d[2] = (nu + one) / root * share.odd / scale;
+        d[0] = -d[2];
+        d[3] = ((nu + one) * u - one) / scale;
+        if (!wanted[1]) return;
+        const B rest = log_beyond_first<T>(u, kernels::log1p_square(a));
+        d[1] = half * (digamma_half_step<T>(half * nu) + u / nu - rest);
+    }
 
-template <Real T>
-Tensor<T> StudentT<T>::variance() const {
-    return map_parameters("StudentT", this->parameters_, [](double nu, double, double s) {
+    static double mean(double nu, double m, double) { return nu > 1 ? m : double{NAN}; }
+    static double variance(double nu, double, double s) {
         return nu > 2 ? s * s * nu / (nu - 2) : nu > 1 ? double{INFINITY} : double{NAN};
-    });
-}
-
-// The tail beyond |z| is I_w(nu / 2, 1/2) / 2 with w = nu / (nu + z^2).
-template <Real T>
-Tensor<T> StudentT<T>::cdf(const Tensor<T>& x) const {
-    return map_cdf("StudentT", x, this->parameters_, [](double at, double nu, double m, double s) {
-        const double a = (at - m) / s / std::sqrt(nu), b = 1 / a;
+    }
+    // The tail beyond |z| is I_w(nu / 2, 1/2) / 2 with w = nu / (nu + z^2).
+    static double cdf(double x, double nu, double m, double s) {
+        const double a = (x - m) / s / std::sqrt(nu), b = 1 / a;
         if (std::isnan(a)) return a;
         const double w = std::abs(a) < 1 ? 1 / (1 + a * a) : b * b / (1 + b * b);
         const double rest = std::abs(a) < 1 ? a * a / (1 + a * a) : 1 / (1 + b * b);
         const double tail = 0.5 * kernels::beta_p(0.5 * nu, 0.5, w, rest);
         return a < 0 ? tail : 1 - tail;
-    });
-}
+    }
 
-POLLEN_INSTANTIATE_DENSITY(StudentT, 3)
+    using Scaled = LocationScaleDraw<T>;
+    static Tensor<T> sample(const Shape& shape, const RandomKey& key, const Arg<T>& n, const Arg<T>& m,
+                            const Arg<T>& s) {
+        return law_each<Scaled>(name, Args<T, 3>{StudentNoise<T>(shape, n, key).e, m, s});
+    }
+    static Var<T> rsample(const Shape& shape, const RandomKey& key, const Arg<T>& n, const Arg<T>& m, const Arg<T>& s) {
+        const StudentNoise<T> noise(shape, n, key);
+        if (!n.var()) return law_terms<Scaled>("rsample", Args<T, 3>{noise.e, m, s});
+        const Var<T> e = law_terms<Along<T>>("rsample", Args<T, 3>{noise.e, noise.slope(), n});
+        return law_terms<Scaled>("rsample", Args<T, 3>{e, m, s});
+    }
+};
+
+POLLEN_INSTANTIATE_DENSITY(StudentT, 3, pathwise)
 
 }  // namespace pollen::distributions

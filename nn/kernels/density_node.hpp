@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/kernels/broadcast.hpp>
+#include <pollen/nn/distributions/argument.hpp>
 #include <pollen/nn/kernels/density.hpp>
 
 #include <array>
@@ -8,65 +9,60 @@
 #include <string>
 
 // A law (density.hpp) as one node of the tape: the sum over all elements of its arguments, broadcast against each
-// other, or the elements themselves.
+// other, or the elements themselves. The derivatives are worked out along with the value, where a gradient will be
+// wanted, and kept; on the way back they are multiplied by the gradient. So nothing of the arguments has to be kept.
 namespace pollen {
 
 template <Real T, std::size_t n>
-using Args = std::array<const Arg<T>*, n>;
+using Args = std::array<ArgRef<T>, n>;
 
-// Where arguments stand in memory, and their sizes and shapes. `simple` where each is a single number or has the shape
-// of all the others: nothing has to be repeated then.
+// The derivatives of one argument take this much room: whole batches.
+template <Real T>
+std::int64_t padded(std::int64_t size) {
+    constexpr std::int64_t width = kernels::Batch<T>::size;
+    return (size + width - 1) & -width;
+}
+
+// Where arguments stand in memory. `simple` where each is a single number or has the shape of all the others: nothing
+// has to be repeated then.
 template <Real T, std::size_t n>
 struct Operands {
-    std::array<kernels::Source<T>, n> in;
-    std::array<const Shape*, n> shape;  // null for a number
+    const Args<T, n>& args;
+    kernels::Sources<T, n> in;
     std::int64_t size = 1;
+    std::int64_t room = 0;  // for the derivatives with respect to the arguments that want them
     bool simple = true;
 
-    void set(std::size_t k, const T* data, const Shape* s) {
-        in[k] = {data, s && s->size() != 1};
-        shape[k] = s;
-        if (!in[k].moves) return;
-        if (!full_) {
-            full_ = s;
-            size = s->size();
-        } else if (!(*full_ == *s)) {
-            simple = false;
+    explicit Operands(const Args<T, n>& a) : args(a) {
+        const Shape* full = nullptr;
+        for (std::size_t k = 0; k < n; ++k) {
+            const Shape* shape = a[k].shape();
+            const std::int64_t count = shape ? shape->size() : 1;
+            in[k] = {a[k].data(), count != 1};
+            if (a[k].needs_grad()) room += padded<T>(count);
+            if (count == 1) continue;
+            if (full) simple = simple && same(*full, *shape);
+            full = shape;
+            size = count;
         }
-    }
-    Shape broadcast_shape(const char* name) const {
-        Shape out;
-        for (const Shape* s : shape)
-            if (s) out = broadcast(name, out, *s);
-        return out;
     }
 
   private:
-    const Shape* full_ = nullptr;
+    [[gnu::noinline]] static bool same(const Shape& a, const Shape& b) { return a == b; }
 };
-
-template <Real T, std::size_t n>
-Operands<T, n> operands_of(const Args<T, n>& args) {
-    Operands<T, n> ops;
-    for (std::size_t k = 0; k < n; ++k) {
-        if (const Tensor<T>* values = args[k]->values())
-            ops.set(k, values->data(), &values->shape());
-        else
-            ops.set(k, args[k]->number(), nullptr);
-    }
-    return ops;
-}
 
 // Arguments that are neither single numbers nor of the full shape are written out in it.
 template <Real T, std::size_t n>
 class Repeated {
   public:
-    Repeated(const char* name, Operands<T, n>& ops, Pool& pool) : shape_(ops.broadcast_shape(name)) {
+    Repeated(const char* name, Operands<T, n>& ops, Pool& pool) {
+        for (const ArgRef<T>& arg : ops.args)
+            if (arg.shape()) shape_ = broadcast(name, shape_, *arg.shape());
         ops.size = shape_.size();
         for (std::size_t k = 0; k < n; ++k) {
-            if (!ops.in[k].moves || ops.shape[k]->size() == ops.size) continue;
+            if (!ops.in[k].moves || ops.args[k].size() == ops.size) continue;
             held_[k] = Tensor<T>::empty(shape_, pool);
-            kernels::repeat_into<T>({held_[k].fresh_data(), true}, shape_, ops.in[k].data, *ops.shape[k]);
+            kernels::repeat_into<T>({held_[k].fresh_data(), true}, shape_, ops.in[k].data, *ops.args[k].shape());
             ops.in[k].data = held_[k].data();
         }
     }
@@ -77,113 +73,174 @@ class Repeated {
     std::array<Tensor<T>, n> held_;
 };
 
-// What a node keeps for its way back: which input each argument is, or the number that it is.
-template <class Law, Real T, std::size_t n>
-struct LawBackward {
-    const char* name;
-    std::array<T, n> number;
-    std::array<signed char, n> input;
-
-    void operator()(Backward<T>& b) const {
-        Operands<T, n> ops;
-        for (std::size_t k = 0; k < n; ++k) {
-            if (input[k] < 0) {
-                ops.set(k, &number[k], nullptr);
-            } else {
-                const Tensor<T>& value = b.input(input[k]);
-                ops.set(k, value.data(), &value.shape());
-            }
-        }
-        if (!ops.simple) return repeated(b, ops);
-        std::array<kernels::Sink<T>, n> out;
-        for (std::size_t k = 0; k < n; ++k)
-            if (input[k] >= 0) out[k] = {b.slot(input[k]), ops.in[k].moves};
-        kernels::slopes_law<Law, T, n>(with_gradient(b, ops), ops.size, out);
-    }
-
-  private:
-    static std::array<kernels::Source<T>, n + 1> with_gradient(Backward<T>& b, const Operands<T, n>& ops) {
-        std::array<kernels::Source<T>, n + 1> in;
-        for (std::size_t k = 0; k < n; ++k) in[k] = ops.in[k];
-        in[n] = {b.grad(), b.value().size() != 1};
-        return in;
-    }
-
-    void repeated(Backward<T>& b, Operands<T, n>& ops) const {
-        const Repeated<T, n> full(name, ops, b.pool());
-        std::array<kernels::Sink<T>, n> out;
-        std::array<Tensor<T>, n> held;
-        for (std::size_t k = 0; k < n; ++k) {
-            if (input[k] < 0 || !b.wants(input[k])) continue;
-            if (ops.in[k].moves) {
-                held[k] = b.scratch(full.shape());
-                out[k] = {{held[k].fresh_data(), true}, true};
-            } else {
-                out[k] = {b.slot(input[k]), false};
-            }
-        }
-        kernels::slopes_law<Law, T, n>(with_gradient(b, ops), ops.size, out);
-        for (std::size_t k = 0; k < n; ++k)
-            if (out[k].moves)
-                kernels::sum_to(static_cast<const T*>(held[k].data()), full.shape(), b.slot(input[k]), *ops.shape[k]);
-    }
-};
-
-template <Real T, std::size_t n>
-TapeState<T>& tape_of(const char* name, const Args<T, n>& args) {
-    for (const Arg<T>* arg : args)
-        if (arg->var()) return arg->var()->state();
+[[noreturn]] inline void fail_without_tape(const char* name) {
     throw TapeError(std::string(name) +
                     ": no argument is a Var, so there is no tape; log_prob_each works on tensors alone");
 }
 
-template <class Law, Real T, std::size_t n>
-Var<T> record_law(const char* name, TapeState<T>& tape, const Args<T, n>& args, Tensor<T>&& value) {
-    std::array<Var<T>, n> inputs;
-    LawBackward<Law, T, n> back{name, {}, {}};
-    static_assert(sizeof back <= 96, "what is larger goes to the heap");
-    std::size_t count = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-        if (const T* number = args[k]->number()) {
-            back.number[k] = *number;
-            back.input[k] = -1;
-        } else {
-            back.input[k] = static_cast<signed char>(count);
-            inputs[count++] = args[k]->on(tape);
-        }
+template <Real T, std::size_t n>
+TapeState<T>& tape_of(const char* name, const Args<T, n>& args) {
+    for (const ArgRef<T>& arg : args)
+        if (arg.tape()) return *arg.tape();
+    fail_without_tape(name);
+}
+
+inline constexpr auto product = [](const auto& a, const auto& b) { return a * b; };
+
+template <Real T>
+[[gnu::noinline]] void pass_many(const GradientSlot<T>& slot, std::int64_t size, const T* slopes, T g) {
+    kernels::map_into(slot, size, product, kernels::Stream<T>{slopes}, kernels::Splat<T>{g});
+}
+
+// dL/d(input) = dL/d(sum) d(sum)/d(input), for all inputs; the latter lie one behind the other.
+template <Real T>
+void pass_to_inputs(Backward<T>& b, const T* slopes) {
+    const T g = b.grad()[0];
+    const int count = b.input_count();
+    for (int j = 0; j < count; ++j) {
+        const std::int64_t size = b.input(j).size();
+        const GradientSlot<T> slot = b.slot(j);
+        if (!slot) continue;
+        if (size == 1)
+            slot.data[0] = slot.fresh ? g * slopes[0] : slot.data[0] + g * slopes[0];
+        else if (slot.fresh && size <= kernels::map_grain)
+            kernels::map_serial(size, slot.data, product, kernels::Stream<T>{slopes}, kernels::Splat<T>{g});
+        else
+            pass_many(slot, size, slopes, g);
+        slopes += padded<T>(size);
     }
-    return tape.record(name, std::span<const Var<T>>(inputs.data(), count), std::move(value), back);
+}
+
+// The same for a node of elements, whose derivatives have their shape.
+template <Real T>
+void pass_each_to_inputs(Backward<T>& b, const T* slopes) {
+    const std::int64_t size = b.value().size();
+    const kernels::Stream<T> g{b.grad()};
+    for (int j = 0; j < b.input_count(); ++j) {
+        if (!b.wants(j)) continue;
+        const kernels::Stream<T> slope{slopes};
+        if (b.input(j).size() == size) {
+            kernels::map_into(b.slot(j), size, product, slope, g);
+        } else {
+            Tensor<T> full = b.scratch(b.value().shape());
+            kernels::map(size, full.fresh_data(), product, slope, g);
+            kernels::sum_to(full.data(), full.shape(), b.slot(j), b.input(j).shape());
+        }
+        slopes += padded<T>(size);
+    }
+}
+
+// The Vars among the arguments.
+template <Real T, std::size_t n>
+class Inputs {
+  public:
+    explicit Inputs(const Args<T, n>& args) {
+        for (const ArgRef<T>& arg : args)
+            if (arg.var()) vars_[count_++] = *arg.var();
+    }
+    std::span<const Var<T>> span() const { return {vars_.data(), count_}; }
+
+  private:
+    std::array<Var<T>, n> vars_;
+    std::size_t count_ = 0;
+};
+
+// Where arguments have to be repeated: derivatives in the full shape, and then summed to the arguments' own.
+template <class Law, Real T, std::size_t n>
+[[gnu::noinline]] void evaluate_repeated(const char* name, Operands<T, n>& ops, kernels::Sinks<T, n + 1> out,
+                                         Pool& pool) {
+    const Repeated<T, n> full(name, ops, pool);
+    const kernels::Sinks<T, n + 1> own = out;
+    std::array<Tensor<T>, n> held;
+    for (std::size_t k = 0; k < n; ++k) {
+        if (!out[k + 1].data || !out[k + 1].moves) continue;
+        held[k] = Tensor<T>::empty(full.shape(), pool);
+        out[k + 1].data = held[k].fresh_data();
+    }
+    kernels::evaluate<Law, true>(ops.in, ops.size, out);
+    for (std::size_t k = 0; k < n; ++k)
+        if (own[k + 1].data != out[k + 1].data)
+            kernels::sum_to(static_cast<const T*>(held[k].data()), full.shape(), {own[k + 1].data, true},
+                            *ops.args[k].shape());
+}
+
+template <Real T, std::size_t n, class Evaluate>
+[[gnu::noinline]] Var<T> record_many(const char* name, TapeState<T>& tape, const Args<T, n>& args, std::int64_t room,
+                                     const Evaluate& evaluate) {
+    Tensor<T> y = tape.empty(Shape{}), slopes = tape.empty(Shape{room});
+    evaluate(y.fresh_data(), slopes.fresh_data());
+    return tape.record(name, Inputs<T, n>(args).span(), std::move(y),
+                       [slopes = std::move(slopes)](Backward<T>& b) { pass_to_inputs(b, slopes.data()); });
+}
+
+// The node of a sum: evaluate(y, slopes) writes it and, for each argument that wants a gradient, its derivatives, one
+// behind the other and padded. They need `room` numbers.
+template <Real T, std::size_t n, class Evaluate>
+Var<T> record_sloped(const char* name, TapeState<T>& tape, const Args<T, n>& args, std::int64_t room,
+                     const Evaluate& evaluate) {
+    // A few derivatives stand behind the value, in the same buffer; many have their own, which ends with the node.
+    constexpr std::int64_t value_room = kernels::Batch<T>::size, most = 512 / sizeof(T);
+    if (value_room + room <= most) {
+        const auto bytes = static_cast<std::size_t>(value_room + room) * sizeof(T);
+        Tensor<T> y = Tensor<T>::adopt(tape.pool().take_here(bytes), Shape{});
+        evaluate(y.fresh_data(), y.fresh_data() + value_room);
+        return tape.record(name, Inputs<T, n>(args).span(), std::move(y),
+                           [](Backward<T>& b) { pass_to_inputs(b, b.value().data() + value_room); });
+    }
+    return record_many(name, tape, args, room, evaluate);
 }
 
 // sum over all elements of the law at the arguments
 template <class Law, Real T, std::size_t n>
 Var<T> law_sum(const char* name, const Args<T, n>& args) {
     TapeState<T>& tape = tape_of(name, args);
-    Operands<T, n> ops = operands_of(args);
-    Tensor<T> y = tape.empty(Shape{});
-    if (ops.simple) {
-        y.fresh_data()[0] = kernels::sum_law<Law>(ops.in, ops.size);
-    } else {
-        const Repeated<T, n> full(name, ops, tape.pool());
-        y.fresh_data()[0] = kernels::sum_law<Law>(ops.in, ops.size);
-    }
-    return record_law<Law>(name, tape, args, std::move(y));
+    Operands<T, n> ops(args);
+    return record_sloped(name, tape, args, ops.room, [&](T* y, T* slopes) {
+        kernels::Sinks<T, n + 1> out{{{y, false}}};
+        for (std::size_t k = 0; k < n; ++k) {
+            if (!args[k].needs_grad()) continue;
+            out[k + 1] = {slopes, ops.in[k].moves};
+            slopes += padded<T>(args[k].size());
+        }
+        if (!ops.simple)
+            evaluate_repeated<Law>(name, ops, out, tape.pool());
+        else if (ops.room > 0)
+            kernels::evaluate<Law, true>(ops.in, ops.size, out);
+        else
+            kernels::evaluate<Law, false>(ops.in, ops.size, out);
+    });
 }
 
 // The elements, in the shape of the arguments broadcast against each other: without a tape, and as a node.
 template <class Law, Real T, std::size_t n>
-Tensor<T> law_each(const char* name, const Args<T, n>& args, Pool& pool = Pool::global()) {
-    Operands<T, n> ops = operands_of(args);
-    const Repeated<T, n> full(name, ops, pool);
-    Tensor<T> y = Tensor<T>::empty(full.shape(), pool);
-    kernels::map_law<Law>(ops.in, ops.size, y.fresh_data());
+Tensor<T> law_each(const char* name, const Args<T, n>& args) {
+    Operands<T, n> ops(args);
+    const Repeated<T, n> full(name, ops, Pool::global());
+    Tensor<T> y = Tensor<T>::empty(full.shape());
+    kernels::evaluate<Law, false>(ops.in, ops.size, kernels::Sinks<T, n + 1>{{{y.fresh_data(), true}}});
     return y;
 }
 
 template <class Law, Real T, std::size_t n>
 Var<T> law_terms(const char* name, const Args<T, n>& args) {
     TapeState<T>& tape = tape_of(name, args);
-    return record_law<Law>(name, tape, args, law_each<Law>(name, args, tape.pool()));
+    Operands<T, n> ops(args);
+    const Repeated<T, n> full(name, ops, tape.pool());
+    Tensor<T> y = tape.empty(full.shape());
+    std::int64_t wanted = 0;
+    for (const ArgRef<T>& arg : args) wanted += arg.needs_grad();
+    const std::int64_t room = padded<T>(ops.size);
+    Tensor<T> slopes = tape.empty(Shape{wanted, room});
+    kernels::Sinks<T, n + 1> out{{{y.fresh_data(), true}}};
+    T* to = slopes.fresh_data();
+    for (std::size_t k = 0; k < n; ++k) {
+        if (!args[k].needs_grad()) continue;
+        out[k + 1] = {to, true};
+        to += room;
+    }
+    kernels::evaluate<Law, true>(ops.in, ops.size, out);
+    return tape.record(name, Inputs<T, n>(args).span(), std::move(y),
+                       [slopes = std::move(slopes)](Backward<T>& b) { pass_each_to_inputs(b, slopes.data()); });
 }
 
 }  // namespace pollen

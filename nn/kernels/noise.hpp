@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-// Standard noise, and draws x = location + scale e made of it.
+// Standard noise, and draws made of it.
 namespace pollen::distributions {
 
 template <Real T>
@@ -49,6 +49,10 @@ kernels::Batch<T> half_cauchy_of(const kernels::Batch<T>& u) {
 }
 
 template <Real T>
+Tensor<T> uniform_noise(const Shape& shape, const RandomKey& key) {
+    return noise_of_uniforms<T>(shape, key, [](const kernels::Batch<T>& u) { return u; });
+}
+template <Real T>
 Tensor<T> half_normal_noise(const Shape& shape, const RandomKey& key) {
     Tensor<T> z = normal_noise<T>(shape, key);
     for (std::int64_t i = 0; i < z.size(); ++i) z.fresh_data()[i] = std::abs(z.fresh_data()[i]);
@@ -79,10 +83,12 @@ inline void check_sample_shape(const char* name, const Shape& parameter, const S
                          " does not broadcast to the shape asked for, " + to_string(shape));
 }
 
+// Draws as laws (density.hpp) of noise e and the parameters: x = location + scale e, and x = scale e.
 template <Real T>
 struct LocationScaleDraw {
     using B = kernels::Batch<T>;
     B location, scale;
+
     LocationScaleDraw(const B& m, const B& s) : location(m), scale(s) {}
     B value(const B& e) const { return location + scale * e; }
     void slopes(const B& e, const kernels::Wanted&, B* d) const {
@@ -91,22 +97,18 @@ struct LocationScaleDraw {
         d[2] = e;
     }
 };
-
 template <Real T>
-Tensor<T> location_scale_sample(const char* name, const Tensor<T>& noise, const Arg<T>& location, const Arg<T>& scale) {
-    check_sample_shape(name, location.shape(), noise.shape());
-    check_sample_shape(name, scale.shape(), noise.shape());
-    const Arg<T> e(noise);
-    return law_each<LocationScaleDraw<T>>(name, Args<T, 3>{&e, &location, &scale});
-}
+struct ScaleDraw {
+    using B = kernels::Batch<T>;
+    B scale;
 
-template <Real T>
-Var<T> location_scale_rsample(const char* name, const Tensor<T>& noise, const Arg<T>& location, const Arg<T>& scale) {
-    check_sample_shape(name, location.shape(), noise.shape());
-    check_sample_shape(name, scale.shape(), noise.shape());
-    const Arg<T> e(noise);
-    return law_terms<LocationScaleDraw<T>>("rsample", Args<T, 3>{&e, &location, &scale});
-}
+    explicit ScaleDraw(const B& s) : scale(s) {}
+    B value(const B& e) const { return scale * e; }
+    void slopes(const B& e, const kernels::Wanted&, B* d) const {
+        d[0] = scale;
+        d[1] = e;
+    }
+};
 
 // A draw that was made beforehand, with its slope dx/dp along a parameter.
 template <Real T>

@@ -14,14 +14,19 @@ inline Batch<T> log1p_square(const Batch<T>& a) {
     return xsimd::select(far, log + log, log);
 }
 
-// a^2 / (1 + a^2)
+// a / (1 + a^2) and a^2 / (1 + a^2), by b = a or 1 / a, whichever is not above 1 in size
 template <class T>
-inline Batch<T> square_share(const Batch<T>& a) {
-    const Batch<T> one(T(1)), size = xsimd::abs(a);
-    const auto large = size > one;
-    const Batch<T> b = xsimd::select(large, one / size, size), t = b * b;
-    return xsimd::select(large, one, t) / (one + t);
-}
+struct CauchyShares {
+    Batch<T> odd, even;
+
+    explicit CauchyShares(const Batch<T>& a) {
+        const Batch<T> one(T(1)), inverse = one / a;
+        const auto large = xsimd::abs(a) > one;
+        const Batch<T> b = xsimd::select(large, inverse, a), t = b * b, part = one / (one + t);
+        odd = b * part;
+        even = xsimd::select(large, part, t * part);
+    }
+};
 
 // Above this, lgamma and digamma are taken by their series in 1 / x. So differences of them need not cancel.
 template <class T>

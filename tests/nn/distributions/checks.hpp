@@ -84,12 +84,11 @@ void check_outside(const F& f, std::initializer_list<double> outside, P... p) {
     }
 }
 
-// Kolmogorov and Smirnov's distance of a million draws from the distribution function, times sqrt(n). It exceeds 2.2
-// with probability 2 exp(-2 2.2^2) = 1.3e-4; the seeds are fixed.
+// Kolmogorov and Smirnov's distance of draws from the distribution function, times sqrt(n), must be below 2.2, which it
+// exceeds with probability 2 exp(-2 2.2^2) = 1.3e-4; the seeds are fixed.
 template <class Law>
-void check_draws(const Law& law, std::uint64_t seed) {
-    const std::int64_t n = 1'000'000;
-    Tensor<double> draws = law.sample({n}, {.seed = seed});
+void check_distance(Tensor<double> draws, const Law& law) {
+    const std::int64_t n = draws.size();
     std::sort(draws.mutable_data(), draws.mutable_data() + n);
     const Tensor<double> cdf = law.cdf(draws);
     double distance = 0;
@@ -98,6 +97,10 @@ void check_draws(const Law& law, std::uint64_t seed) {
         distance = std::max({distance, std::abs(f - at), std::abs(at + 1 / static_cast<double>(n) - f)});
     }
     BOOST_TEST(distance * std::sqrt(static_cast<double>(n)) < 2.2);
+}
+template <class Law>
+void check_draws(const Law& law, std::uint64_t seed) {
+    check_distance(law.sample({1'000'000}, {.seed = seed}), law);
 }
 
 // The gradients that rsample passes back, against differences at the same noise. In double only: float has other noise.

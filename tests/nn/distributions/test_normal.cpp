@@ -44,6 +44,22 @@ BOOST_AUTO_TEST_CASE(constants_of_all_kinds) {
                boost::test_tools::tolerance(1e-6f));
 }
 
+// After the first time nothing is taken from the heap, whether the derivatives are few or many.
+BOOST_AUTO_TEST_CASE(steady_state) {
+    for (std::int64_t n : {1, 8, 5000}) {
+        const Tensor<double> at = normals({n}), y = normals({n}, 2);
+        Tape<double> tape;
+        std::uint64_t allocated = 0;
+        for (int i = 0; i < 4; ++i) {
+            const Var<double> x = tape.borrow_variable(at);
+            tape.backward(normal_lpdf(y, x, 2));
+            tape.clear();
+            if (i == 1) allocated = tape.pool().allocated;
+        }
+        BOOST_TEST(tape.pool().allocated == allocated);
+    }
+}
+
 // 100 000 elements are summed in chunks, in parallel; the bits do not depend on the number of threads.
 BOOST_AUTO_TEST_CASE(many) {
     const Tensor<double> at = normals({100'000}), sd = uniforms({100'000}, 0.5, 2);
