@@ -16,6 +16,9 @@ enum class Purpose : std::uint32_t {
     weights = 6,            // one for each random weight tensor, in the same order (step = step)
     predicted_layers = 7,   // the same in prediction (step = draw and piece of the inputs)
     predicted_weights = 8,  // (step = draw)
+    starts = 9,             // one stream a chain: where it begins
+    chains = 10,            // one stream a chain (step = step)
+    chain_batches = 11,     // one stream a chain: the items of its batches (step = step)
 };
 
 constexpr std::uint32_t stream_of(Purpose purpose, std::uint32_t k = 0) {

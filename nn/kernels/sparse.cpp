@@ -7,6 +7,7 @@
 #include <pollen/nn/kernels/sparse_rows.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace pollen::kernels {
@@ -159,8 +160,11 @@ Tensor<T> turned_whole(const T* x, Int rows, Int columns, Int ld, Pool& pool) {
 template <class T>
 void sparse_product(const SparsePattern& w, const T* values, Int n, const T* x, const T* bias, T* y) {
     if (n == 1) {
-        const Int rows = task_numbers / 2 * w.rows() / std::max<Int>(1, w.size() + w.rows());
-        return parallel_for(w.rows(), (rows / 8 + 1) * 8,
+        // 1, 2, 4, ... pieces, so that any number of threads that is a power of two has equal shares.
+        const auto pieces =
+            static_cast<Int>(std::bit_floor(static_cast<std::uint64_t>(w.size() / task_numbers + 1)));
+        const Int rows = (w.rows() / pieces / SparsePattern::slice_rows + 1) * SparsePattern::slice_rows;
+        return parallel_for(w.rows(), rows,
                             [&](Int begin, Int end) { rows_by_vector(w, values, x, bias, y, begin, end); });
     }
     const Int panels = (n + panel_rows<T> - 1) / panel_rows<T>;

@@ -1,0 +1,181 @@
+#include <pollen/nn/network_potential.hpp>
+
+#include <pollen/autograd/kernels/map.hpp>
+#include <pollen/nn/checks.hpp>
+
+#include <array>
+#include <cmath>
+
+namespace pollen {
+
+namespace {
+
+using Int = std::int64_t;
+
+template <Real T>
+Parameters<T> all_parameters(const Module<T>& net, const Likelihood<T>& likelihood) {
+    Parameters<T> parameters(net);
+    parameters.add("likelihood", likelihood);
+    return parameters;
+}
+
+}  // namespace
+
+template <Real T>
+NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
+                                      NetworkPotentialOptions options)
+    : net_(net.clone()),
+      likelihood_(likelihood.clone()),
+      data_(data),
+      options_(std::move(options)),
+      parameters_(all_parameters(*net_, *likelihood_)) {
+    data_.check();
+    if (data_.size() == 0) throw ShapeError("NetworkPotential: the data set is empty");
+    check_sizes("NetworkPotential", {{"piece", options_.piece}});
+    if (parameters_.size() == 0) throw ValueError("NetworkPotential: the network has no parameters");
+    if (options_.prior.hierarchical())
+        throw ValueError(
+            "NetworkPotential: prior is " + options_.prior.describe() +
+            "; a hierarchical prior is for variational posteriors, a Gibbs step on precisions does it here");
+    const std::size_t own = Parameters<T>(*net_).count();
+    for (std::size_t k = 0; k < parameters_.count(); ++k) {
+        const auto& [name, parameter, offset] = parameters_.entries()[k];
+        priors_.push_back(k < own ? options_.prior.for_fans(parameter->fans) : Prior(GaussianPrior{.sd = 1}));
+        blocks_.push_back({name, parameter->shape, offset});
+    }
+}
+
+template <Real T>
+NetworkPotential<T>::NetworkPotential(const NetworkPotential& other)
+    : NetworkPotential(*other.net_, *other.likelihood_, other.data_, other.options_) {
+    priors_ = other.priors_;
+    this->set_temperature(other.temperature());
+}
+
+template <Real T>
+std::unique_ptr<Potential<T>> NetworkPotential<T>::clone() const {
+    return std::unique_ptr<Potential<T>>(new NetworkPotential(*this));
+}
+
+template <Real T>
+void NetworkPotential<T>::set_precision(std::size_t block, double precision) {
+    if (block >= priors_.size())
+        throw ValueError("NetworkPotential: there is no parameter block " + std::to_string(block) + "; there are " +
+                         std::to_string(priors_.size()));
+    if (!(precision > 0) || std::isinf(precision))
+        throw ValueError("NetworkPotential: precision is " + to_text(precision) + "; it must be positive and finite");
+    priors_[block] = GaussianPrior{.sd = 1 / std::sqrt(precision)};
+}
+
+template <Real T>
+void NetworkPotential<T>::check(std::span<const T> theta, std::span<T> gradient) const {
+    const auto need = [&](const char* what, std::size_t n) {
+        if (static_cast<Int>(n) != size())
+            throw ShapeError("NetworkPotential: " + std::string(what) + " has " + std::to_string(n) +
+                             " numbers; the network has " + std::to_string(size()) + " parameters");
+    };
+    need("theta", theta.size());
+    if (!gradient.empty()) need("the gradient", gradient.size());
+}
+
+template <Real T>
+Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradient) {
+    check(theta, gradient);
+    Energy energy;
+    add_prior(theta, gradient, energy);
+    for (Int first = 0; first < data_.size(); first += options_.piece)
+        add_likelihood(theta, gradient, data_.slice(first, std::min(options_.piece, data_.size() - first)), 1, energy);
+    return energy;
+}
+
+template <Real T>
+Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradient, std::span<const Int> batch) {
+    check(theta, gradient);
+    if (batch.empty()) throw ValueError("NetworkPotential: the batch is empty");
+    Energy energy;
+    add_prior(theta, gradient, energy);
+    add_likelihood(theta, gradient, data_.take(batch),
+                   static_cast<double>(data_.size()) / static_cast<double>(batch.size()), energy);
+    return energy;
+}
+
+// Writes the gradient; the likelihood adds to it.
+template <Real T>
+void NetworkPotential<T>::add_prior(std::span<const T> theta, std::span<T> gradient, Energy& energy) const {
+    constexpr Int block = 1024, grain = kernels::map_grain;
+    for (std::size_t k = 0; k < parameters_.count(); ++k) {
+        const Quantity& at = blocks_[k];
+        const Prior& prior = priors_[k];
+        const Int n = at.shape.size();
+        const T* w = theta.data() + at.offset;
+        T* g = gradient.empty() ? nullptr : gradient.data() + at.offset;
+        std::vector<double> sums(static_cast<std::size_t>((n + grain - 1) / grain));
+        parallel_for(n, grain, [&](Int begin, Int end) {
+            double& sum = sums[static_cast<std::size_t>(begin / grain)];
+            for (Int i = begin; i < end; i += block) {
+                const Int count = std::min(block, end - i);
+                sum += prior.log_prob(w + i, count);
+                if (!g) continue;
+                prior.slopes(w + i, count, g + i);
+                for (Int j = i; j < i + count; ++j) g[j] = -g[j];
+            }
+        });
+        for (const double sum : sums) energy.prior -= sum;
+    }
+}
+
+template <Real T>
+void NetworkPotential<T>::add_likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& batch,
+                                         double scale, Energy& energy) {
+    tape_.clear();
+    pass_.restart({}, theta);
+    const Var<T> log_prob = likelihood_->log_prob(pass_, (*net_)(pass_, tape_.borrow(batch.inputs)), batch);
+    energy.likelihood -= scale * static_cast<double>(log_prob.item());
+    if (gradient.empty()) return;
+    TapeState<T>& tape = tape_.state();
+    *tape.slot(log_prob.index()).data = static_cast<T>(-scale);
+    tape.run_backward(log_prob.index());
+    for (std::size_t k = 0; k < blocks_.size(); ++k)
+        if (Buffer* g = tape.node(pass_.leaves()[k].index()).grad) {
+            const Int n = blocks_[k].shape.size();
+            T* to = gradient.data() + blocks_[k].offset;
+            using kernels::Batch;
+            using kernels::Stream;
+            kernels::map(
+                n, to, [](const Batch<T>& a, const Batch<T>& b) { return a + b; }, Stream<T>{to},
+                Stream<T>{static_cast<const T*>(g->data())});
+        }
+}
+
+template <Real T>
+void NetworkPotential<T>::values(std::span<const T> theta, std::span<double> out) {
+    check(theta, {});
+    std::transform(theta.begin(), theta.end(), out.begin(), [](T x) { return static_cast<double>(x); });
+}
+
+template <Real T>
+std::string NetworkPotential<T>::describe() const {
+    std::string text = "network of";
+    for (const Quantity& q : blocks_) text += " " + q.name + to_string(q.shape);
+    return text + ", " + likelihood_->describe() + ", prior " + options_.prior.describe() + ", " +
+           std::to_string(data_.size()) + " items";
+}
+
+template <Real T>
+std::vector<T> NetworkPotential<T>::start() const {
+    const Tensor<T> theta = parameters_.flatten();
+    return {theta.begin(), theta.end()};
+}
+
+template <Real T>
+std::vector<T> NetworkPotential<T>::start(std::uint64_t seed) const {
+    const NetworkPotential fresh(*this);
+    initialise<T>(*fresh.net_, seed);
+    initialise<T>(*fresh.likelihood_, seed, Which::all, 0x800000);
+    return fresh.start();
+}
+
+template class NetworkPotential<float>;
+template class NetworkPotential<double>;
+
+}  // namespace pollen

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <pollen/autograd/random.hpp>
+#include <pollen/nn/potential.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pollen {
+
+// What a step of a chain says about itself. A sampler fills in what it has.
+struct StepStatistics {
+    double energy = std::numeric_limits<double>::quiet_NaN();       // U / T at the new position, in nats
+    double hamiltonian = std::numeric_limits<double>::quiet_NaN();  // U / T + kinetic energy, of samplers with momenta
+    double acceptance = std::numeric_limits<double>::quiet_NaN();   // the probability with which it was accepted
+    double step_size = std::numeric_limits<double>::quiet_NaN();
+    std::int64_t gradients = 0;  // how many were computed
+    std::int64_t tree_depth = 0;
+    bool divergent = false;
+    bool invalid = false;  // a point where the energy is not a number was met, and rejected
+};
+
+// Walks through everything that the next step of a chain depends on, by name: to write it down, or to read it back.
+class StateVisitor {
+  public:
+    virtual ~StateVisitor() = default;
+    virtual void number(const char* name, double& x) = 0;
+    virtual void integer(const char* name, std::int64_t& n) = 0;
+    virtual void vector(const char* name, std::vector<float>& x) = 0;
+    virtual void vector(const char* name, std::vector<double>& x) = 0;
+};
+
+// One chain of one sampler.
+//
+// A step draws its random numbers from the stream of its chain, at the number of the step: a chain that goes on from a
+// saved state draws what it would have drawn. After the steps of the warm-up, whose number it knows from its start,
+// a chain adapts nothing any more.
+template <Real T>
+class Chain {
+  public:
+    virtual ~Chain() = default;
+
+    virtual StepStatistics step() = 0;
+    virtual std::span<const T> position() const = 0;
+    // Steps done so far.
+    virtual std::int64_t steps() const = 0;
+    virtual void visit(StateVisitor& visitor) = 0;
+
+    // What the warm-up came to, for the files of draws: the inverse of the mass, a diagonal (or a dense matrix row by
+    // row), or nothing.
+    virtual std::vector<double> inverse_metric() const { return {}; }
+    // The weight of the present position in averages: the step size, where that changes along the way.
+    virtual double weight() const { return 1; }
+};
+
+// Where and how a chain begins.
+template <Real T>
+struct ChainStart {
+    std::vector<T> position;  // a point of finite energy
+    std::uint64_t seed = 0;
+    std::uint32_t chain = 0;
+    std::int64_t warmup = 0;
+};
+
+// A sampler is a struct of options that can begin a chain. describe() names every option: it is what a resumed run is
+// compared by.
+template <class S, class T>
+concept SamplerOf = requires(const S& sampler, std::unique_ptr<Potential<T>> potential, ChainStart<T> start) {
+    { sampler.begin(std::move(potential), std::move(start)) } -> std::same_as<std::unique_ptr<Chain<T>>>;
+    { sampler.describe() } -> std::convertible_to<std::string>;
+};
+
+// The random numbers of step `step` of a chain.
+Random random_of(std::uint64_t seed, std::uint32_t chain, std::int64_t step);
+
+// A point to begin at, for every chain another one: numbers without bounds uniformly from (-radius, radius), again
+// until energy and gradient are finite. After 100 attempts an error says which parameters they were not finite for.
+template <Real T>
+std::vector<T> find_start(Potential<T>& potential, std::uint64_t seed, std::uint32_t chain, double radius = 2);
+
+}  // namespace pollen

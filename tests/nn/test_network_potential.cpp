@@ -1,0 +1,114 @@
+#include "../support.hpp"
+
+#include <pollen/autograd/parallel.hpp>
+#include <pollen/nn/activations.hpp>
+#include <pollen/nn/dense.hpp>
+#include <pollen/nn/gaussian.hpp>
+#include <pollen/nn/network_potential.hpp>
+#include <pollen/nn/sequential.hpp>
+
+#include <cmath>
+
+using namespace pollen;
+using namespace pollen::test;
+
+BOOST_AUTO_TEST_SUITE(network_potential)
+
+namespace {
+
+template <Real T>
+Dataset<T> data(std::int64_t n) {
+    Dataset<T> set{.inputs = Tensor<T>::empty({n, 3}), .targets = Tensor<T>::empty({n, 1})};
+    Random random(5);
+    random.fill_normal(set.inputs.mutable_values());
+    random.fill_normal(set.targets.mutable_values());
+    return set;
+}
+
+template <Real T>
+NetworkPotential<T> potential(std::int64_t n, std::int64_t piece = 1000) {
+    const Sequential<T> net{Dense<T>(3, 8), Tanh<T>(), Dense<T>(8, 1)};
+    return {net, Gaussian<T>::known(0.5), data<T>(n), {.prior = GaussianPrior{.sd = 2}, .piece = piece}};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(energy_and_gradient_of_a_linear_model_in_closed_form) {
+    const Dataset<double> set = data<double>(7);
+    NetworkPotential<double> u(Sequential<double>{Dense<double>(3, 1)}, Gaussian<double>::known(0.5), set,
+                               {.prior = GaussianPrior{.sd = 2}});
+    const std::vector<double> theta{0.3, -0.2, 0.5, 0.1};  // weights, bias
+    std::vector<double> gradient(4), exact(4);
+    const Energy energy = u.evaluate(theta, gradient);
+    const double half_log = 0.5 * std::log(2 * M_PI);
+    double prior = 0, likelihood = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+        prior += theta[k] * theta[k] / 8 + std::log(2.0) + half_log;
+        exact[k] = theta[k] / 4;
+    }
+    for (int i = 0; i < 7; ++i) {
+        double r = theta[3] - set.targets(i, 0);
+        for (int j = 0; j < 3; ++j) r += theta[static_cast<std::size_t>(j)] * set.inputs(i, j);
+        likelihood += 2 * r * r + std::log(0.5) + half_log;
+        for (int j = 0; j < 3; ++j) exact[static_cast<std::size_t>(j)] += 4 * r * set.inputs(i, j);
+        exact[3] += 4 * r;
+    }
+    BOOST_TEST(energy.prior == prior, boost::test_tools::tolerance(1e-13));
+    BOOST_TEST(energy.likelihood == likelihood, boost::test_tools::tolerance(1e-13));
+    for (std::size_t k = 0; k < 4; ++k) BOOST_TEST(gradient[k] == exact[k], boost::test_tools::tolerance(1e-12));
+}
+
+BOOST_AUTO_TEST_CASE(pieces_and_threads_do_not_matter) {
+    NetworkPotential<double> whole = potential<double>(50), pieces = potential<double>(50, 7);
+    const std::vector<double> theta = whole.start(3);
+    std::vector<double> a(theta.size()), b(theta.size());
+    const Energy one = whole.evaluate(theta, a), many = pieces.evaluate(theta, b);
+    BOOST_TEST(one.likelihood == many.likelihood, boost::test_tools::tolerance(1e-13));
+    for (std::size_t k = 0; k < a.size(); ++k) BOOST_TEST(a[k] == b[k], boost::test_tools::tolerance(1e-10));
+    for (const int threads : {1, 2, 8})
+        with_threads(threads, [&] {
+            std::vector<double> c(theta.size());
+            BOOST_TEST(whole.evaluate(theta, c).total() == one.total());
+            BOOST_TEST((c == a));
+        });
+}
+
+BOOST_AUTO_TEST_CASE(batches_clones_and_precisions) {
+    NetworkPotential<float> u = potential<float>(40);
+    u.set_temperature(0.5);
+    const std::vector<float> theta = u.start(1);
+    std::vector<float> sum(theta.size()), part(theta.size()), whole(theta.size());
+    const Energy all = u.evaluate(theta, whole);
+    double likelihood = 0;
+    for (std::int64_t first = 0; first < 40; first += 10) {
+        std::vector<std::int64_t> items(10);
+        for (std::size_t k = 0; k < 10; ++k) items[k] = first + static_cast<std::int64_t>(k);
+        const Energy energy = u.evaluate(theta, part, items);
+        BOOST_TEST(energy.prior == all.prior);
+        likelihood += energy.likelihood / 4;
+        for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += part[k] / 4;
+    }
+    BOOST_TEST(likelihood == all.likelihood, boost::test_tools::tolerance(1e-5));
+    for (std::size_t k = 0; k < sum.size(); ++k) BOOST_TEST(std::abs(sum[k] - whole[k]) < 1e-3);
+
+    u.set_precision(0, 9);
+    const auto copy = u.clone();
+    BOOST_TEST(copy->temperature() == 0.5);
+    BOOST_TEST(copy->evaluate(theta, {}).total() == u.evaluate(theta, {}).total());
+    BOOST_TEST(u.evaluate(theta, {}).prior != all.prior);
+}
+
+BOOST_AUTO_TEST_CASE(errors) {
+    NetworkPotential<float> u = potential<float>(4);
+    BOOST_TEST(error_of<ShapeError>([&] { u.evaluate(std::vector<float>(3), {}); }) ==
+               "NetworkPotential: theta has 3 numbers; the network has 41 parameters");
+    BOOST_TEST(error_of<ValueError>([&] { u.evaluate(u.start(1), {}, std::vector<std::int64_t>{}); }) ==
+               "NetworkPotential: the batch is empty");
+    BOOST_TEST(error_of<ValueError>([&] { u.set_precision(9, 1); }) ==
+               "NetworkPotential: there is no parameter block 9; there are 4");
+    BOOST_TEST(error_of<ValueError>([&] { u.set_precision(0, 0); }) ==
+               "NetworkPotential: precision is 0; it must be positive and finite");
+    BOOST_TEST(error_of<ShapeError>([&] { potential<float>(0); }) == "NetworkPotential: the data set is empty");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
