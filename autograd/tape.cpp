@@ -120,6 +120,11 @@ void TapeState<T>::unshare_grad(Node& n) {
 }
 
 template <Real T>
+std::int64_t TapeState<T>::uses(std::uint32_t index) const {
+    return std::count(inputs_.begin(), inputs_.end(), index);
+}
+
+template <Real T>
 void TapeState<T>::keep_grad(std::uint32_t index) {
     Node& n = node(index);
     if (!n.needs_grad) throw TapeError("keep_grad: " + describe(*this, index) + " needs no gradient");

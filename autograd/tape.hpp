@@ -134,6 +134,9 @@ class TapeState {
         return std::span(inputs_).subspan(node.first_input, node.input_count);
     }
 
+    // How many ops have this node as an input and pass a gradient back.
+    std::int64_t uses(std::uint32_t index) const;
+
     // An uninitialised tensor from the tape's pool, for an op's output.
     Tensor<T> empty(const Shape& shape) {
         return Tensor<T>::adopt(pool_.take_here(static_cast<std::size_t>(shape.size()) * sizeof(T)), shape);

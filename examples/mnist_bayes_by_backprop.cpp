@@ -3,15 +3,17 @@
 //
 //     ./run example mnist_bayes_by_backprop [WIDTH [EPOCHS [SEED]]] [METHOD...]
 //
-// Two hidden layers of WIDTH units (400 unless given); the methods are sgd, dropout, gaussian, mixture and published,
+// Two hidden layers of WIDTH units (400 unless given); the methods are sgd, dropout, gaussian, mixture and weak_kl,
 // all of them unless some are named. Uses the 5,000 digits that come with pollen, or all of MNIST after
 // `./run data mnist` (50,000 to learn from, as in the paper). Ctrl-C stops a method; the same command goes on from
 // there
 // (--new starts again).
 //
-// Each epoch's KL weights add up to 1, so that likelihood and complexity are those of the variational bound.
-// "published" is the paper's way: weights 2^(M-i) / (2^M - 1), which put all of the KL on the first few batches of an
-// epoch, where the optimiser hardly feels it. Its errors are lower, its posterior is close to a point.
+// The KL weights of an epoch add up to 1, so that likelihood and complexity are those of the variational bound. The
+// last method gives the KL 3 % of its weight: its errors are as low as the published ones, its posterior is close to a
+// point, and it knows less well when it is wrong. (The paper's own weights 2^(M-i) / (2^M - 1), KlWeight::blundell(),
+// also add up to 1, but all of it falls on the first batches of an epoch, and what comes of it depends on the
+// optimiser.)
 //
 // Expected output: a table of test error, -log p and calibration error, likelihood and complexity costs apart; a table
 // of what is left after pruning by signal-to-noise; the figure bbb_signal_to_noise.
@@ -35,8 +37,9 @@ using namespace pollen;
 constexpr std::int64_t default_width = 400;
 constexpr std::int64_t default_epochs = 20;
 constexpr std::int64_t batch = 128;
-constexpr double learning_rate = 1e-3;
+constexpr double learning_rate = 2e-3;
 constexpr double initial_sd = 0.02;
+constexpr double weak_kl = 0.03;
 constexpr std::int64_t samples = 20;  // of the weights, for predictions
 const Prior gaussian = GaussianPrior{.sd = 0.1};
 const Prior mixture = ScaleMixturePrior{.pi = 0.25, .sd1 = 1, .sd2 = std::exp(-6.0)};
@@ -142,7 +145,7 @@ std::optional<std::int64_t> number(const std::string& text) {
 
 // False where an argument is not understood.
 bool read_arguments(const Arguments& arguments, Setting& s) {
-    const std::vector<std::string> known{"sgd", "dropout", "gaussian", "mixture", "published"};
+    const std::vector<std::string> known{"sgd", "dropout", "gaussian", "mixture", "weak_kl"};
     std::size_t numbers = 0;
     for (const std::string& argument : arguments.values) {
         const auto n = number(argument);
@@ -157,7 +160,7 @@ bool read_arguments(const Arguments& arguments, Setting& s) {
         else {
             std::fprintf(stderr,
                          "mnist_bayes_by_backprop: cannot use \"%s\"; [WIDTH [EPOCHS [SEED]]] are whole numbers from 1 "
-                         "up, the methods sgd, dropout, gaussian, mixture, published\n",
+                         "up, the methods sgd, dropout, gaussian, mixture, weak_kl\n",
                          argument.c_str());
             return false;
         }
@@ -190,13 +193,13 @@ int run(const Arguments& arguments) {
         return bayesian(network(s.width), {.prior = prior, .posterior = mean_field<float>(initial_sd)});
     };
     Sequential point = network(s.width), dropped = network(s.width, 0.5);
-    Sequential normal = bayes(gaussian), mixed = bayes(mixture), published = bayes(mixture);
+    Sequential normal = bayes(gaussian), mixed = bayes(mixture), weak = bayes(mixture);
     if (s.wants("sgd") && !fit("sgd", "SGD", point, momentum, s, false)) return 1;
     if (s.wants("dropout") && !fit("dropout", "SGD, dropout", dropped, momentum, s, false)) return 1;
     if (s.wants("gaussian") && !fit("gaussian", "BBB, Gaussian prior", normal, adam, s, true)) return 1;
     if (s.wants("mixture") && !fit("mixture", "BBB, scale mixture", mixed, adam, s, true)) return 1;
-    if (s.wants("published") &&
-        !fit("published", "BBB, scale mixture, published", published, adam, s, true, KlWeight::blundell()))
+    if (s.wants("weak_kl") &&
+        !fit("weak_kl", "BBB, scale mixture, weak KL", weak, adam, s, true, KlWeight::beta(weak_kl)))
         return 1;
     std::printf("(likelihood and complexity costs in nats over the training data, bits of complexity a weight)\n");
     if (!s.wants("mixture")) return 0;

@@ -42,9 +42,8 @@ template <Real T>
 Var<T> log_hierarchical(Var<T> w, Var<T> log_tau, double scale) {
     const auto n = static_cast<double>(w.size());
     const Var<T> weights =
-        sum(square(w)) * exp(log_tau * -2.0) * -0.5 - log_tau * n - 0.5 * n * std::log(2 * std::numbers::pi);
-    const Var<T> tau =
-        std::log(2 / (std::numbers::pi * scale)) - log1p(exp((log_tau - std::log(scale)) * 2.0)) + log_tau;
+        sum(square(w * exp(-log_tau))) * -0.5 - log_tau * n - 0.5 * n * std::log(2 * std::numbers::pi);
+    const Var<T> tau = std::log(2 / (std::numbers::pi * scale)) - softplus((log_tau - std::log(scale)) * 2.0) + log_tau;
     return weights + tau;
 }
 
@@ -54,8 +53,13 @@ template <Real T>
 Bayes<T>::Bayes(Part<T> module, BayesOptions<T> options) : module_(std::move(module)), options_(std::move(options)) {
     const Parameters<T> parameters(*module_);
     if (parameters.count() == 0) throw ValueError("Bayes: " + module_->describe() + " has no parameters");
+    if (!options_.posterior) throw ValueError("Bayes: the options have no posterior; mean_field<float>() makes one");
     for (const auto& [name, parameter, offset] : parameters.entries()) {
         Weight weight{name, options_.posterior(*parameter), options_.prior.for_fans(parameter->fans)};
+        if (!weight.posterior) throw ValueError("Bayes: the posterior made for " + name + " is null");
+        if (weight.prior.hierarchical() && dynamic_cast<PointMass<T>*>(weight.posterior.get()))
+            throw ValueError("Bayes: a point mass under " + weight.prior.describe() +
+                             " has no best place: the density grows without bound as tau and the weights go to 0");
         if (const auto& h = weight.prior.hierarchical())
             weight.log_tau = {.shape = {}, .init = Init::constant(std::log(h->scale))};
         if (parameter->has_value() && weight.prior.hierarchical())
@@ -86,13 +90,39 @@ Bayes<T>& Bayes<T>::operator=(Bayes other) noexcept {
 template <Real T>
 Var<T> Bayes<T>::forward(Pass<T>& pass, Var<T> x) const {
     // The other estimators are for gradients; a sampled prediction is that of one network for all inputs.
-    if (pass.mode() == Mode::train && options_.estimator == Estimator::local) return local(pass, x);
-    if (pass.mode() == Mode::train && options_.estimator == Estimator::flipout) return flipout(pass, x);
-    std::vector<Var<T>> leaves;
+    if (pass.mode() == Mode::train && options_.estimator != Estimator::weights)
+        return options_.estimator == Estimator::local && x.rank() <= 2 ? local(pass, x) : flipout(pass, x);
+    return pass.at(*module_, Parameters<T>(*module_), weights_of(pass), x);
+}
+
+template <Real T>
+std::vector<Var<T>> Bayes<T>::weights_of(Pass<T>& pass) const {
+    if (const auto* drawn = pass.drawn_by(this)) return *drawn;
+    std::vector<Var<T>> values;
+    for (const Weight& weight : weights_)
+        values.push_back(pass.random() ? draw(pass, weight) : weight.posterior->mean(pass));
+    if (pass.random()) pass.keep_drawn(this, values);
+    return values;
+}
+
+template <Real T>
+std::string Bayes<T>::details() const {
+    const char* estimators[] = {"weights", "local", "flipout"};
+    std::string text = describe();
     for (const Weight& weight : weights_) {
-        leaves.push_back(pass.random() ? draw(pass, weight) : weight.posterior->mean(pass));
+        text += ", " + weight.name + " ~ " + weight.prior.describe() + " " + weight.posterior->describe();
+        struct Starts : Visitor<T> {
+            void parameter(const std::string& name, Parameter<T>& p) override {
+                text += " " + name + " " + p.init.describe();
+            }
+            void part(const std::string&, Module<T>&) override {}
+            std::string text;
+        } starts;
+        weight.posterior->visit(starts);
+        text += starts.text;
     }
-    return pass.at(*module_, Parameters<T>(*module_), std::move(leaves), x);
+    return text + ", " + estimators[static_cast<int>(options_.estimator)] +
+           (options_.complexity == Complexity::closed ? ", closed" : ", sampled");
 }
 
 template <Real T>
@@ -114,6 +144,7 @@ void Bayes<T>::visit(Visitor<T>& visitor) {
 
 template <Real T>
 Part<T> Bayes<T>::mean() const {
+    Parameters<T>(*this).check_values();
     Part<T> module = module_;
     Tensor<T> theta = Tensor<T>::empty(Shape{Parameters<T>(*module).size()});
     T* to = theta.fresh_data();
@@ -155,6 +186,11 @@ void Bayes<T>::add_closed_complexity(Pass<T>& pass, const Weight& weight) const 
 
 template <Real T>
 Var<T> Bayes<T>::local(Pass<T>& pass, Var<T> x) const {
+    if (pass.drawn_by(this))
+        throw ValueError("Bayes: " + module_->describe() +
+                         " is used twice in one pass: its outputs share weights, which the estimator local cannot do; "
+                         "flipout and weights can");
+    pass.keep_drawn(this, {});
     std::vector<Var<T>> means, variances;
     for (const Weight& weight : weights_) {
         const MeanField<T>& q = mean_field_of<T>(weight);
@@ -173,18 +209,39 @@ Var<T> Bayes<T>::local(Pass<T>& pass, Var<T> x) const {
     return mean + sqrt(variance + 1e-16) * random_normals(pass, mean.shape());
 }
 
+namespace {
+
+// A sign for each item and feature: (n, d) of (n, d), (n, 1, d) of (n, t, d), and (n, c, 1, 1) of images (n, c, h, w).
+template <Real T>
+Shape sign_shape(const Module<T>& module, const Shape& x) {
+    std::vector<std::int64_t> sizes(x.sizes().begin(), x.sizes().end());
+    const std::size_t features = dynamic_cast<const Dense<T>*>(&module) ? sizes.size() - 1 : 1;
+    for (std::size_t axis = 1; axis < sizes.size(); ++axis)
+        if (axis != features) sizes[axis] = 1;
+    return Shape(std::span<const std::int64_t>(sizes));
+}
+
+}  // namespace
+
 template <Real T>
 Var<T> Bayes<T>::flipout(Pass<T>& pass, Var<T> x) const {
-    std::vector<Var<T>> means, moves;
-    for (const Weight& weight : weights_) {
-        const MeanField<T>& q = mean_field_of<T>(weight);
-        means.push_back(pass(q.mu));
-        moves.push_back(draw(pass, weight) - pass(q.mu));
-    }
     const Parameters<T> parameters(*module_);
-    const Var<T> mean = pass.at(*module_, parameters, std::move(means), x);
-    const Var<T> moved = pass.at(*module_, parameters, std::move(moves), x * random_signs(pass, x.shape()));
-    return mean + moved * random_signs(pass, moved.shape());
+    std::vector<Var<T>> means;
+    for (const Weight& weight : weights_) means.push_back(pass(mean_field_of<T>(weight).mu));
+    const Var<T> mean = pass.at(*module_, parameters, means, x);
+    // What is drawn: sigma eps of every weight, and the two tensors of signs.
+    std::vector<Var<T>> drawn;
+    if (const auto* before = pass.drawn_by(this)) {
+        drawn = *before;
+    } else {
+        for (std::size_t k = 0; k < weights_.size(); ++k) drawn.push_back(draw(pass, weights_[k]) - means[k]);
+        drawn.push_back(random_signs(pass, sign_shape(*module_, x.shape())));
+        drawn.push_back(random_signs(pass, sign_shape(*module_, mean.shape())));
+        pass.keep_drawn(this, drawn);
+    }
+    const Var<T> out_signs = drawn.back(), in_signs = drawn[drawn.size() - 2];
+    drawn.resize(weights_.size());
+    return mean + pass.at(*module_, parameters, std::move(drawn), x * in_signs) * out_signs;
 }
 
 namespace {
@@ -259,6 +316,7 @@ std::vector<NamedWeight<T>> bayesian_weights(Module<T>& net) {
 template <Real T>
 std::vector<WeightPosterior<T>> weight_posteriors(const Module<T>& net) {
     std::vector<WeightPosterior<T>> list;
+    Parameters<T>(net).check_values();
     for (const auto& [name, weight] : bayesian_weights(const_cast<Module<T>&>(net)))
         list.push_back({name, weight->posterior->mean_value(), weight->posterior->sd_value()});
     return list;

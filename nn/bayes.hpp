@@ -4,6 +4,7 @@
 #include <pollen/nn/dense.hpp>
 #include <pollen/nn/posterior.hpp>
 #include <pollen/nn/prune.hpp>
+#include <pollen/nn/sequential.hpp>
 
 #include <vector>
 
@@ -16,7 +17,8 @@ enum class Estimator {
     flipout,  // one draw whose signs are flipped at random for each item (Wen et al. 2018)
 };
 
-// How KL[q || p] is estimated: at the drawn weights, or in closed form where q and p are normal laws.
+// How KL[q || p] is estimated: at the drawn weights, or in closed form where q is mean-field and p a normal law. Where
+// there is no closed form it is sampled; `local`, which draws no weights, takes the closed form where there is one.
 enum class Complexity { sampled, closed };
 
 template <Real T>
@@ -34,7 +36,11 @@ struct BayesOptions {
 // posteriors. With x the input and f(x; w) the module,
 //
 //     local      y = f(x; mu) + sqrt(f(x^2; sigma^2)) z                      z ~ N(0, 1), one for each output
-//     flipout    y = f(x; mu) + s f(r x; sigma eps)                          r, s random signs, one for each item
+//     flipout    y = f(x; mu) + s f(r x; sigma eps)                          r, s random signs
+//
+// with one sign for each item and each channel of the input and of the output: an item sees one weight tensor at all
+// its positions. Noise on outputs cannot do that: where several outputs of an item share weights (convolutions, inputs
+// with more axes than items and features) flipout takes the place of local.
 template <Real T = float>
 class Bayes : public Layer<Bayes<T>, T> {
   public:
@@ -47,6 +53,7 @@ class Bayes : public Layer<Bayes<T>, T> {
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
     void visit(Visitor<T>& visitor) override;
     std::string describe() const override { return "Bayes " + module_->describe(); }
+    std::string details() const override;
 
     // One weight tensor of the module.
     struct Weight {
@@ -60,10 +67,11 @@ class Bayes : public Layer<Bayes<T>, T> {
     const std::vector<Weight>& weights() const { return weights_; }
     std::vector<Weight>& weights() { return weights_; }
 
-    // The module with the posterior means as its parameters.
+    // The module with the posterior means as its parameters. An error where they have no values yet.
     Part<T> mean() const;
 
   private:
+    std::vector<Var<T>> weights_of(Pass<T>& pass) const;
     Var<T> draw(Pass<T>& pass, const Weight& weight) const;
     void add_closed_complexity(Pass<T>& pass, const Weight& weight) const;
     Var<T> local(Pass<T>& pass, Var<T> x) const;
@@ -94,9 +102,14 @@ class BayesConv2d : public Bayes<T> {
 // are not linear in their parameters (norms) always use Estimator::weights.
 template <Real T>
 Part<T> bayesian_twin(const Module<T>& net, const BayesOptions<T>& options);
+// The same with its type: a network stays a Sequential or Residual, and a single layer becomes a Bayes.
 template <class Net>
-Net bayesian(const Net& net, const std::type_identity_t<BayesOptions<typename Net::Number>>& options = {}) {
-    return static_cast<Net&&>(dynamic_cast<Net&>(*bayesian_twin<typename Net::Number>(net, options)));
+auto bayesian(const Net& net, const std::type_identity_t<BayesOptions<typename Net::Number>>& options = {}) {
+    using T = typename Net::Number;
+    using Twin = std::conditional_t<std::same_as<Net, Sequential<T>> || std::same_as<Net, Residual<T>>, Net, Bayes<T>>;
+    Part<T> twin = bayesian_twin<T>(net, options);
+    if (auto* typed = dynamic_cast<Twin*>(&*twin)) return Twin(std::move(*typed));
+    throw ValueError("bayesian: " + net.describe() + " has no parameters");
 }
 
 // The other way: a deterministic network with the posterior means as its weights.

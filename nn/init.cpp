@@ -1,5 +1,7 @@
 #include <pollen/nn/init.hpp>
 
+#include <pollen/nn/checks.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -30,6 +32,24 @@ void Init::fill(std::span<T> values, Fans fans, const RandomKey& key) const {
         case Law::constant:
             return std::fill(values.begin(), values.end(), static_cast<T>(a_));
     }
+}
+
+std::string Init::describe() const {
+    switch (law_) {
+        case Law::he:
+            return call("he", b_);
+        case Law::glorot:
+            return call("glorot", b_);
+        case Law::lecun:
+            return call("lecun", b_);
+        case Law::normal:
+            return call("normal", a_, b_);
+        case Law::uniform:
+            return call("uniform", a_, b_);
+        case Law::constant:
+            return call("constant", a_);
+    }
+    return {};
 }
 
 template void Init::fill(std::span<float>, Fans, const RandomKey&) const;

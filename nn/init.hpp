@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace pollen {
 
@@ -31,6 +32,8 @@ class Init {
     // The same key gives the same numbers, on any number of threads.
     template <Real T>
     void fill(std::span<T> values, Fans fans, const RandomKey& key) const;
+
+    std::string describe() const;  // "he(1)"
 
   private:
     enum class Law { he, glorot, lecun, normal, uniform, constant };

@@ -39,6 +39,8 @@ class Module : public HasParameters<T> {
 
     virtual std::unique_ptr<Module<T>> clone() const = 0;
     virtual std::string describe() const = 0;  // "Dense(784, 800)"
+    // The same with everything that training depends on, where that is more: what a resumed run is compared by.
+    virtual std::string details() const { return describe(); }
 
   protected:
     virtual Var<T> forward(Pass<T>& pass, Var<T> x) const = 0;

@@ -8,7 +8,7 @@ void Pass<T>::restart(PassOptions options, std::span<const T> theta) {
     random_layers_ = random_weights_ = 0;
     complexities_.clear();
     leaves_.clear();
-    uses_.assign(parameters_->count(), 0);
+    drawn_.clear();
     if (theta.empty())
         parameters_->check_values();
     else if (std::ssize(theta) != parameters_->size())
@@ -24,13 +24,11 @@ template <Real T>
 Var<T> Pass<T>::at(const Module<T>& module, const Parameters<T>& parameters, std::vector<Var<T>> leaves, Var<T> x) {
     const Parameters<T>* outer = std::exchange(parameters_, &parameters);
     std::swap(leaves_, leaves);
-    std::vector<int> uses = std::exchange(uses_, std::vector<int>(leaves_.size()));
     auto watching = std::exchange(observer, {});
     GradientSink<T>* const outer_sink = std::exchange(sink, nullptr);
     const auto restore = [&] {
         observer = std::move(watching);
         sink = outer_sink;
-        uses_ = std::move(uses);
         parameters_ = outer;
         std::swap(leaves_, leaves);
     };

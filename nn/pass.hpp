@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace pollen {
@@ -41,20 +42,15 @@ class Pass {
     // must stay as they are until the tape is cleared.
     void restart(PassOptions options = {}, std::span<const T> theta = {});
 
-    Var<T> operator()(const Parameter<T>& parameter) const {
-        const std::size_t k = index(parameter);
-        ++uses_[k];
-        return leaves_[k];
-    }
+    Var<T> operator()(const Parameter<T>& parameter) const { return leaves_[index(parameter)]; }
     std::size_t index(const Parameter<T>& parameter) const {
         const std::size_t k = parameters_->index(parameter);
         if (k >= leaves_.size()) throw TapeError("a pass is used before restart() put the parameters on its tape");
         return k;
     }
-    // How often a parameter was asked for since restart().
-    int uses(std::size_t index) const { return uses_[index]; }
 
-    // The parameters in the order of Parameters::entries(): after backward() their gradients are here.
+    // The parameters in the order of Parameters::entries(): after backward() their gradients are here, but for those
+    // that went to the sink.
     const std::vector<Var<T>>& leaves() const { return leaves_; }
 
     Tape<T>& tape() const { return *tape_; }
@@ -73,6 +69,16 @@ class Pass {
         const Purpose purpose = mode() == Mode::train ? Purpose::weights : Purpose::predicted_weights;
         return {options_.seed, stream_of(purpose, random_weights_++), options_.weight_step.value_or(options_.step)};
     }
+
+    // What a layer drew in this sample of the network: a layer that is used twice has one set of weights, and pays for
+    // it once. Null where it has drawn nothing yet.
+    const std::vector<Var<T>>* drawn_by(const void* layer) const {
+        const auto at = drawn_.find(layer);
+        return at == drawn_.end() ? nullptr : &at->second;
+    }
+    void keep_drawn(const void* layer, std::vector<Var<T>> values) { drawn_[layer] = std::move(values); }
+    // From here on layers draw again.
+    void next_sample() { drawn_.clear(); }
 
     // What random weights cost: Bayesian layers add the sums of log q(w) and log p(w) over their weights, as a vector
     // of two. The values are NaN unless complexity_value was asked for; the gradients are always right.
@@ -94,7 +100,7 @@ class Pass {
     const Parameters<T>* parameters_;
     PassOptions options_;
     std::vector<Var<T>> leaves_;
-    mutable std::vector<int> uses_;
+    std::unordered_map<const void*, std::vector<Var<T>>> drawn_;
     std::vector<Var<T>> complexities_;
     std::uint32_t random_layers_ = 0, random_weights_ = 0;
 };

@@ -72,7 +72,7 @@ std::string architecture(const Module<T>& net) {
         void parameter(const std::string&, Parameter<T>&) override {}
         void part(const std::string&, Module<T>& module) override { add(module); }
         void add(Module<T>& module) {
-            text += (text.empty() ? "" : " ") + module.describe();
+            text += (text.empty() ? "" : " ") + module.details();
             module.visit(*this);
         }
         std::string text;
@@ -214,6 +214,7 @@ class Run {
         const auto items = static_cast<double>(batch.size()), samples = static_cast<double>(options_.samples);
         Var<T> loss;
         for (std::int64_t k = 0; k < options_.samples; ++k) {
+            pass_.next_sample();
             const Var<T> nll = likelihood_.log_prob(pass_, net_(pass_, inputs), batch) * (-1 / (items * samples));
             last_.loss += static_cast<double>(nll.item());
             loss = k == 0 ? nll : loss + nll;

@@ -1,14 +1,30 @@
 #include <pollen/nn/update.hpp>
 
+#include <pollen/autograd/error.hpp>
+
 #include <cmath>
 
 namespace pollen {
 
 template <Real T>
-Update<T>::Update(const Optimiser& optimiser, Tape<T>& tape, Pass<T>& pass, Tensor<T>& theta,
-                  std::vector<Tensor<T>>& memory)
-    : optimiser_(optimiser), tape_(tape), pass_(pass), theta_(theta), memory_(memory) {
+Update<T>::Update(Optimiser optimiser, Tape<T>& tape, Pass<T>& pass, Tensor<T>& theta, std::vector<Tensor<T>>& memory)
+    : optimiser_(std::move(optimiser)), tape_(tape), pass_(pass), theta_(theta), memory_(memory) {
     pass_.sink = this;
+}
+
+template <Real T>
+void Update<T>::check() const {
+    const std::int64_t n = pass_.parameters().size();
+    const auto need = [&](const std::string& what, const Tensor<T>& x) {
+        if (x.size() != n)
+            throw ShapeError("Update: " + what + " has " + std::to_string(x.size()) +
+                             " numbers; the pass has parameters of " + std::to_string(n));
+    };
+    need("theta", theta_);
+    if (std::ssize(memory_) != optimiser_.memories())
+        throw ValueError("Update: " + std::to_string(memory_.size()) + " tensors of memory; the optimiser needs " +
+                         std::to_string(optimiser_.memories()));
+    for (std::size_t k = 0; k < memory_.size(); ++k) need("memory " + std::to_string(k), memory_[k]);
 }
 
 template <Real T>
@@ -18,6 +34,7 @@ Update<T>::~Update() {
 
 template <Real T>
 double Update<T>::operator()(const Var<T>& loss, UpdateStep now, double clip_norm, std::size_t decayed) {
+    check();
     const bool clip = std::isfinite(clip_norm);
     now_ = now;
     decayed_ = decayed;
@@ -50,7 +67,7 @@ double Update<T>::operator()(const Var<T>& loss, UpdateStep now, double clip_nor
 // Whatever else uses the parameter would add to its gradient later on.
 template <Real T>
 bool Update<T>::wants(std::size_t leaf) const {
-    return streaming_ && pass_.uses(leaf) == 1;
+    return streaming_ && tape_.state().uses(pass_.leaves()[leaf].index()) == 1;
 }
 
 template <Real T>

@@ -14,14 +14,16 @@ namespace pollen {
 // saves writing them to memory and reading them again. The numbers are the same either way. With a clip_norm the whole
 // gradient must be known first.
 //
-//     Update<float> update(Adam{}, tape, pass, theta);
+//     Update<float> update(Adam{}, tape, pass, theta, memory);
 //     pass.restart(options, theta.values());                       // for each step: a loss, as the user likes it,
 //     update(loss, {.rate = 1e-3, .step = k});                     // and its update
+//
+// After a step the leaves of the pass have no gradients of what was moved in pieces.
 template <Real T>
 class Update final : GradientSink<T> {
   public:
     // theta has the numbers of all parameters of the pass, and so has each tensor that the optimiser remembers.
-    Update(const Optimiser& optimiser, Tape<T>& tape, Pass<T>& pass, Tensor<T>& theta, std::vector<Tensor<T>>& memory);
+    Update(Optimiser optimiser, Tape<T>& tape, Pass<T>& pass, Tensor<T>& theta, std::vector<Tensor<T>>& memory);
     ~Update();
     Update(const Update&) = delete;
     Update& operator=(const Update&) = delete;
@@ -32,12 +34,13 @@ class Update final : GradientSink<T> {
                       std::size_t decayed = std::numeric_limits<std::size_t>::max());
 
   private:
+    void check() const;
     bool wants(std::size_t leaf) const override;
     void take(std::size_t leaf, std::int64_t begin, std::span<const T> gradient) override;
     void move(std::size_t leaf, std::int64_t begin, std::span<const T> gradient) const;
     double gradient_norm() const;
 
-    const Optimiser& optimiser_;
+    const Optimiser optimiser_;
     Tape<T>& tape_;
     Pass<T>& pass_;
     Tensor<T>& theta_;

@@ -67,6 +67,44 @@ BOOST_AUTO_TEST_CASE(weights_that_are_used_twice_wait_for_their_whole_gradient) 
     BOOST_TEST((after_steps(Twice(40), Sgd{}, true) == after_steps(Twice(40), Sgd{}, false)));
 }
 
+// A penalty on a leaf adds to a gradient that the draw of the weights knows nothing of.
+BOOST_AUTO_TEST_CASE(what_else_uses_a_parameter_counts) {
+    const auto moved = [](bool in_pieces) {
+        Sequential<float> net = network();
+        initialise<float>(net, 1);
+        const Parameters<float> parameters(net);
+        Tensor<float> theta = parameters.flatten();
+        std::vector<Tensor<float>> memory;
+        Tape<float> tape;
+        Pass<float> pass(tape, parameters);
+        Update<float> update(Sgd{}, tape, pass, theta, memory);
+        if (!in_pieces) pass.sink = nullptr;
+        pass.restart({.mode = Mode::train}, theta.values());
+        const Tensor<float> x = Tensor<float>::full({1, 40}, 1.f);
+        update(sum(net(pass, tape.borrow(x))) + sum(square(pass.leaves()[0])) * 100.0, {.rate = 0.001});
+        return std::vector<float>(theta.begin(), theta.end());
+    };
+    BOOST_TEST((moved(true) == moved(false)));
+}
+
+BOOST_AUTO_TEST_CASE(errors) {
+    Sequential<float> net = network();
+    initialise<float>(net, 1);
+    const Parameters<float> parameters(net);
+    Tensor<float> theta = parameters.flatten(), little = Tensor<float>::zeros({4});
+    std::vector<Tensor<float>> none, one{little};
+    Tape<float> tape;
+    Pass<float> pass(tape, parameters, {}, theta.values());
+    const Var<float> loss = sum(pass.leaves()[0]);
+    const std::string n = std::to_string(parameters.size());
+    BOOST_TEST(error_of<ValueError>([&] { Update<float>(Adam{}, tape, pass, theta, none)(loss, {.rate = 1}); }) ==
+               "Update: 0 tensors of memory; the optimiser needs 2");
+    BOOST_TEST(error_of<ShapeError>([&] { Update<float>(Sgd{}, tape, pass, little, none)(loss, {.rate = 1}); }) ==
+               "Update: theta has 4 numbers; the pass has parameters of " + n);
+    BOOST_TEST(error_of<ShapeError>([&] { Update<float>(Momentum{}, tape, pass, theta, one)(loss, {.rate = 1}); }) ==
+               "Update: memory 0 has 4 numbers; the pass has parameters of " + n);
+}
+
 BOOST_AUTO_TEST_CASE(clipping_needs_the_whole_gradient) {
     const std::vector<float> clipped = after_steps(network(), Sgd{}, true, 0.5);
     BOOST_TEST((clipped == after_steps(network(), Sgd{}, false, 0.5)));
