@@ -11,8 +11,10 @@
 
 #include <pollen/pollen.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 using namespace pollen;
 
@@ -26,21 +28,25 @@ class LaplacePosterior : public Posterior<T> {
   public:
     LaplacePosterior(const Parameter<T>& parameter, double initial_scale) : mu(parameter) {
         rho = {.shape = mu.shape, .init = Init::constant(std::log(std::expm1(initial_scale)))};
+        start_with(rho, mu);
     }
 
     // log q(w) = sum -log(2 b) - |eps|
     WeightDraw<T> draw(Pass<T>& pass, const Prior& prior, const RandomKey& key) const override {
         Tensor<T> eps = Tensor<T>::zeros(mu.shape);
-        fill_uniform(key, 0, eps.mutable_values(), T(-0.5), T(0.5));
+        fill_uniform(key, 0, eps.mutable_values(), T(-1), T(1));
         double total = 0;
         for (T& u : eps.mutable_values()) {
-            u = (u < 0 ? 1 : -1) * std::log1p(-2 * std::abs(u));
+            // The sign of u, and an exponential number from its size, of which -1 itself would make an infinite one.
+            const T size = std::min(std::abs(u), 1 - std::numeric_limits<T>::epsilon());
+            u = std::copysign(std::log1p(-size), u);
             total += static_cast<double>(std::abs(u));
         }
-        const Var<T> b = softplus(pass(rho));
+        const Var<T> r = pass(rho), b = softplus(r);
         const Var<T> w = pass(mu) + b * eps;
-        const Var<T> log_q = sum(log(b)) * -1.0 - (total + static_cast<double>(mu.shape.size()) * std::log(2.0));
-        return {w, stack({log_q, log_prior(prior, w)})};
+        const Var<T> log_q =
+            sum(log_softplus(r)) * -1.0 - (total + static_cast<double>(mu.shape.size()) * std::log(2.0));
+        return {w, stack({log_q, log_prior(prior, w, pass.complexity_value())})};
     }
     Var<T> mean(Pass<T>& pass) const override { return pass(mu); }
 
@@ -50,7 +56,13 @@ class LaplacePosterior : public Posterior<T> {
         for (T& x : sd.mutable_values()) x = std::sqrt(T(2)) * std::log1p(std::exp(x));
         return sd;
     }
-    void set_mean(const Tensor<T>& mean) override { mu.value = mean; }
+    void set_mean(const Tensor<T>& mean) override {
+        if (mean.shape() != mu.shape)
+            throw ShapeError("LaplacePosterior: a mean of shape " + to_string(mean.shape()) + " for weights " +
+                             to_string(mu.shape));
+        mu.value = mean;
+        start_with(rho, mu);
+    }
     void visit(Visitor<T>& visitor) override {
         visitor.parameter("mu", mu);
         visitor.parameter("rho", rho);
@@ -59,6 +71,12 @@ class LaplacePosterior : public Posterior<T> {
     std::string describe() const override { return "LaplacePosterior"; }
 
   private:
+    // log log(1 + exp(rho)). Below -15 it is rho to the digits of a float, and exp(rho) may be rounded to 0.
+    static Var<T> log_softplus(Var<T> rho) {
+        const Var<T> above = relu(rho + 15.0);
+        return log(softplus(above - 15.0)) + (rho + 15.0 - above);
+    }
+
     Parameter<T> mu, rho;
 };
 

@@ -1,5 +1,6 @@
 #include <pollen/nn/compress.hpp>
 
+#include <pollen/nn/bayes.hpp>
 #include <pollen/nn/checks.hpp>
 #include <pollen/nn/save.hpp>
 #include <pollen/nn/sequential.hpp>
@@ -81,6 +82,8 @@ template <Real T>
 std::unique_ptr<Module<T>> compress(const Module<T>& net, CompressOptions options) {
     if (!(options.max_density >= 0 && options.max_density <= 1))
         throw ValueError("compress: max_density is " + to_text(options.max_density) + "; it must be from 0 to 1");
+    if (const auto weights = bayesian_weights(const_cast<Module<T>&>(net)); !weights.empty())
+        throw ValueError("compress: " + weights[0].name + " has a posterior; take mean_network() first");
     Parameters<T>(net).check_values();
     return rebuilt(
         net, "", [&](const Module<T>& module, const std::string&) { return sparse_twin(module, options.max_density); });

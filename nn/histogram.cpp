@@ -14,8 +14,9 @@ std::int64_t Histogram::total() const { return std::accumulate(counts.begin(), c
 std::vector<double> Histogram::density() const {
     std::vector<double> density;
     const auto all = static_cast<double>(std::max<std::int64_t>(1, total()));
+    // Halves: a difference of edges may be too large for a double.
     for (std::size_t k = 0; k < counts.size(); ++k)
-        density.push_back(static_cast<double>(counts[k]) / (all * (edges[k + 1] - edges[k])));
+        density.push_back(static_cast<double>(counts[k]) / all / (0.5 * edges[k + 1] - 0.5 * edges[k]) * 0.5);
     return density;
 }
 
@@ -33,9 +34,10 @@ Histogram histogram(const std::vector<double>& values, double low, double high, 
     if (!(low < high) || !std::isfinite(low) || !std::isfinite(high))
         throw ValueError("histogram: from " + to_text(low) + " to " + to_text(high) + "; the first must be less");
     Histogram out;
+    const bool wide = !std::isfinite(high - low);
     for (std::int64_t k = 0; k <= bins; ++k) {
         const double share = static_cast<double>(k) / static_cast<double>(bins);
-        out.edges.push_back(k == bins ? high : low + share * (high - low));
+        out.edges.push_back(k == bins ? high : wide ? std::lerp(low, high, share) : low + share * (high - low));
     }
     out.counts.assign(static_cast<std::size_t>(bins), 0);
     for (const double value : values) {

@@ -9,8 +9,10 @@ namespace pollen {
 //
 //     F_i = pi_i KL[q || p] - E_q log p(batch_i | w)
 //
-// and the pi_i of an epoch add up to `total`, which is 1 unless it was asked otherwise: then the F_i add up to the
-// negative evidence lower bound.
+// and over a pass through all data (Draw::epoch) the pi_i add up to `total`, which is 1 unless it was asked otherwise:
+// then the F_i add up to the negative evidence lower bound. With Draw::fresh each batch of n items is a random choice
+// of its own: the uniform schemes give it total * n / N, so that F_i is, on average, n / N of the bound, and an epoch
+// of S steps adds up to S n / N times `total`.
 class KlWeight {
   public:
     // pi_i = n_i / N, which is 1 / M for M equal batches
@@ -28,7 +30,7 @@ class KlWeight {
     // pi_i of batch i = 0, ..., M - 1 with n of N items, in epoch 0, 1, ...
     double operator()(std::int64_t i, std::int64_t batches, std::int64_t n, std::int64_t items,
                       std::int64_t epoch) const;
-    // What the pi_i of that epoch add up to.
+    // What the pi_i of that epoch add up to, over a pass through all data.
     double total(std::int64_t epoch) const;
     // The factor of log q within the KL.
     double entropy_factor() const { return scheme_ == Scheme::temperature ? value_ : 1; }

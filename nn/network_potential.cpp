@@ -1,6 +1,7 @@
 #include <pollen/nn/network_potential.hpp>
 
 #include <pollen/autograd/kernels/map.hpp>
+#include <pollen/nn/bayes.hpp>
 #include <pollen/nn/checks.hpp>
 
 #include <array>
@@ -37,6 +38,9 @@ NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>&
         throw ValueError(
             "NetworkPotential: prior is " + options_.prior.describe() +
             "; a hierarchical prior is for variational posteriors, a Gibbs step on precisions does it here");
+    if (const auto weights = bayesian_weights(*net_); !weights.empty())
+        throw ValueError("NetworkPotential: " + weights[0].name +
+                         " has a variational posterior; samplers need the network itself, or mean_network()");
     const std::size_t own = Parameters<T>(*net_).count();
     for (std::size_t k = 0; k < parameters_.count(); ++k) {
         const auto& [name, parameter, offset] = parameters_.entries()[k];

@@ -1,9 +1,11 @@
 #include <pollen/nn/draw_weights.hpp>
 
 #include <pollen/nn/checks.hpp>
+#include <pollen/nn/low_rank.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
-#include <numbers>
 
 namespace pollen {
 
@@ -11,11 +13,11 @@ namespace {
 
 constexpr std::int64_t block = 1024;  // weights that go through a prior at once
 
-// rho with log(1 + exp(rho)) = sd
-double rho_of(const char* posterior, double sd) {
+// rho with log(1 + exp(rho)) = share * sd
+double rho_of(const char* posterior, double sd, double share = 1) {
     if (!(sd > 0 && std::isfinite(sd)))
         throw ValueError(std::string(posterior) + ": initial_sd is " + to_text(sd) + "; it must be positive");
-    return sd > 30 ? sd : std::log(std::expm1(sd));
+    return sd > 30 ? share * sd : std::log(std::expm1(share * sd));
 }
 
 template <Real T>
@@ -37,22 +39,33 @@ Var<T> pair(Var<T> log_q, Var<T> log_p) {
     return stack({reshape(log_q, Shape{}), reshape(log_p, Shape{})});
 }
 
-// Starts from the values that are there already.
+// A number that differs between tensors: of their fans and all their values (FNV-1a).
 template <Real T>
-void start(Parameter<T>& parameter) {
-    parameter.value = Tensor<T>::empty(parameter.shape);
-    const std::span<T> values(parameter.value.fresh_data(), static_cast<std::size_t>(parameter.shape.size()));
-    parameter.init.fill(values, parameter.fans, {});
+std::uint64_t fingerprint(const Parameter<T>& parameter) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    const auto mix = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3; };
+    mix(static_cast<std::uint64_t>(parameter.fans.in));
+    mix(static_cast<std::uint64_t>(parameter.fans.out));
+    for (const T x : parameter.value) mix(std::bit_cast<std::uint64_t>(static_cast<double>(x)));
+    return hash ^ hash >> 32;
 }
 
 }  // namespace
 
+template <Real T>
+void start_with(Parameter<T>& parameter, const Parameter<T>& mean) {
+    if (!mean.has_value() || parameter.has_value()) return;
+    parameter.value = Tensor<T>::empty(parameter.shape);
+    const std::span<T> values(parameter.value.fresh_data(), static_cast<std::size_t>(parameter.shape.size()));
+    parameter.init.fill(values, parameter.fans, {fingerprint(mean), stream_of(Purpose::initial_values, 0), 0});
+}
+
 // d log p / dw comes from the prior, a stretch at a time.
 template <Real T>
-Var<T> log_prior(const Prior& prior, Var<T> w) {
+Var<T> log_prior(const Prior& prior, Var<T> w, bool wanted) {
     const T* weights = w.value().data();
-    double sum = 0;
-    for (std::int64_t i = 0; i < w.size(); i += block)
+    double sum = wanted ? 0 : std::nan("");
+    for (std::int64_t i = 0; wanted && i < w.size(); i += block)
         sum += prior.log_prob(weights + i, std::min(block, w.size() - i));
     Tensor<T> value = w.state().empty(Shape{});
     value.fresh_data()[0] = static_cast<T>(sum);
@@ -71,7 +84,7 @@ Var<T> log_prior(const Prior& prior, Var<T> w) {
 template <Real T>
 MeanField<T>::MeanField(const Parameter<T>& parameter, double initial_sd) : mu(parameter) {
     rho = {.shape = mu.shape, .init = Init::constant(rho_of("MeanField", initial_sd))};
-    if (mu.has_value()) start(rho);
+    start_with(rho, mu);
 }
 
 template <Real T>
@@ -89,7 +102,7 @@ Tensor<T> MeanField<T>::sd_value() const {
 template <Real T>
 void MeanField<T>::set_mean(const Tensor<T>& mean) {
     set_value("MeanField", mu, mean);
-    if (!rho.has_value()) start(rho);
+    start_with(rho, mu);
 }
 
 template <Real T>
@@ -101,36 +114,27 @@ void MeanField<T>::visit(Visitor<T>& visitor) {
 template <Real T>
 LowRank<T>::LowRank(const Parameter<T>& parameter, std::int64_t rank, double initial_sd) : mu(parameter) {
     check_sizes("LowRank", {{"rank", rank}});
-    rho = {.shape = mu.shape, .init = Init::constant(rho_of("LowRank", initial_sd))};
-    // Small and different: columns that start equal would stay equal.
-    const double small = initial_sd / std::sqrt(static_cast<double>(rank));
-    factors = {.shape = {rank, mu.shape.size()}, .init = Init::normal(0, small)};
-    if (mu.has_value()) {
-        start(rho);
-        start(factors);
-    }
+    // More columns than weights would add nothing.
+    const std::int64_t columns = std::max<std::int64_t>(1, std::min(rank, mu.shape.size()));
+    // Half of the variance each. The columns are drawn: if they began equal, they would stay equal.
+    rho = {.shape = mu.shape, .init = Init::constant(rho_of("LowRank", initial_sd, std::sqrt(0.5)))};
+    const double small = initial_sd * std::sqrt(0.5 / static_cast<double>(columns));
+    factors = {.shape = {columns, mu.shape.size()}, .init = Init::normal(0, small)};
+    start_with(rho, mu);
+    start_with(factors, mu);
 }
 
-// With D = diag(sigma^2), A = D^-1/2 V and C = I + A'A = L L' (rank x rank), e = D^-1/2 (w - mu) = eps + A z:
-//
-//     log det(D + V V') = log det D + log det C        (w - mu)'(D + V V')^-1 (w - mu) = e'e - |L^-1 A'e|^2
 template <Real T>
 WeightDraw<T> LowRank<T>::draw(Pass<T>& pass, const Prior& prior, const RandomKey& key) const {
     const std::int64_t n = mu.shape.size(), rank = factors.shape[0];
-    Tensor<T> noise = Tensor<T>::empty(Shape{n + rank});
-    fill_normal(key, 0, std::span<T>(noise.fresh_data(), static_cast<std::size_t>(n + rank)));
-    const Var<T> all = pass.tape().constant(std::move(noise));
-    const Var<T> eps = slice(all, 0, 0, n), z = slice(all, 0, n, n + rank);
-    const Var<T> sigma = softplus(reshape(pass(rho), Shape{n})), v = pass(factors);
-    const Var<T> moved = sigma * eps + matmul(z, v);
-    const Var<T> w = reshape(pass(mu), Shape{n}) + moved;
-    const Var<T> a = v / sigma, e = moved / sigma;  // (rank, n), (n)
-    const Var<T> l = cholesky(matmul(a, a, {.transpose_y = true}) + Tensor<T>::eye(rank));
-    const Var<T> u = triangular_solve(l, matmul(a, e));
-    const Var<T> log_q = (sum(square(e)) - sum(square(u)) + cholesky_logdet(l)) * -0.5 - sum(log(sigma)) -
-                         0.5 * static_cast<double>(n) * std::log(2 * std::numbers::pi);
-    const Var<T> weights = reshape(w, mu.shape);
-    return {weights, pair(log_q, log_prior(prior, weights))};
+    Tensor<T> numbers = Tensor<T>::empty(Shape{n + rank});
+    fill_normal(key, 0, std::span<T>(numbers.fresh_data(), static_cast<std::size_t>(n + rank)));
+    const Var<T> noise = pass.tape().constant(std::move(numbers));
+    const Var<T> eps = reshape(slice(noise, 0, 0, n), mu.shape), z = slice(noise, 0, n, n + rank);
+    const Var<T> r = pass(rho), v = pass(factors);
+    const Var<T> w = pass(mu) + softplus(r) * eps + reshape(matmul(z, v), mu.shape);
+    const bool value = pass.complexity_value();
+    return {w, pair(low_rank_log_q(r, v, noise, value), log_prior(prior, w, value))};
 }
 
 template <Real T>
@@ -149,8 +153,8 @@ Tensor<T> LowRank<T>::sd_value() const {
 template <Real T>
 void LowRank<T>::set_mean(const Tensor<T>& mean) {
     set_value("LowRank", mu, mean);
-    if (!rho.has_value()) start(rho);
-    if (!factors.has_value()) start(factors);
+    start_with(rho, mu);
+    start_with(factors, mu);
 }
 
 template <Real T>
@@ -171,7 +175,7 @@ PointMass<T>::PointMass(const Parameter<T>& parameter) : mu(parameter) {}
 template <Real T>
 WeightDraw<T> PointMass<T>::draw(Pass<T>& pass, const Prior& prior, const RandomKey&) const {
     const Var<T> w = pass(mu);
-    return {w, pair(pass.tape().constant(T(0)), log_prior(prior, w))};
+    return {w, pair(pass.tape().constant(T(0)), log_prior(prior, w, pass.complexity_value()))};
 }
 
 template <Real T>
@@ -179,8 +183,10 @@ void PointMass<T>::set_mean(const Tensor<T>& mean) {
     set_value("PointMass", mu, mean);
 }
 
-template Var<float> log_prior(const Prior&, Var<float>);
-template Var<double> log_prior(const Prior&, Var<double>);
+template void start_with(Parameter<float>&, const Parameter<float>&);
+template void start_with(Parameter<double>&, const Parameter<double>&);
+template Var<float> log_prior(const Prior&, Var<float>, bool);
+template Var<double> log_prior(const Prior&, Var<double>, bool);
 template class MeanField<float>;
 template class MeanField<double>;
 template class LowRank<float>;

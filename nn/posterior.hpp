@@ -38,13 +38,21 @@ class Posterior : public HasParameters<T> {
     virtual std::string describe() const = 0;
 };
 
-// How a posterior is made for a parameter of a deterministic layer: its shape, its initial law as that of the mean.
+// How a posterior is made for a parameter of a deterministic layer: its shape, its initial law as that of the mean. The
+// parameter may have a value, which is then the mean's: the network is ready for use, so the posterior's other
+// parameters must get values, too, by start_with().
 template <Real T>
 using MakePosterior = std::function<std::unique_ptr<Posterior<T>>(const Parameter<T>&)>;
 
-// log p(w) of a prior as a node, for posteriors that have no quicker way.
+// Gives a parameter that has no value one from its initial law, if the mean has a value. The numbers depend on those of
+// the mean: each tensor has its own. For the constructor and set_mean().
 template <Real T>
-Var<T> log_prior(const Prior& prior, Var<T> w);
+void start_with(Parameter<T>& parameter, const Parameter<T>& mean);
+
+// log p(w) of a prior as a node, for posteriors that have no quicker way. The prior must live as long as the node. The
+// value may be left out (it is NaN then), as pass.complexity_value() says; the gradient is always right.
+template <Real T>
+Var<T> log_prior(const Prior& prior, Var<T> w, bool value = true);
 
 // w = mu + sigma eps, sigma = log(1 + exp(rho)), eps ~ N(0, 1): every weight by itself.
 template <Real T>
@@ -64,7 +72,8 @@ class MeanField : public Posterior<T> {
     Parameter<T> mu, rho;
 };
 
-// w = mu + sigma eps + V z, eps ~ N(0, I), z ~ N(0, I_rank): covariance diag(sigma^2) + V V'.
+// w = mu + sigma eps + V z, eps ~ N(0, I), z ~ N(0, I_rank): covariance diag(sigma^2) + V V'. At the start each of the
+// two has half of the variance initial_sd^2. The rank is at most the number of weights.
 template <Real T>
 class LowRank : public Posterior<T> {
   public:

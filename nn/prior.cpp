@@ -124,23 +124,38 @@ std::string StudentTPrior::describe() const {
 }
 std::string HierarchicalPrior::describe() const { return call("HierarchicalPrior", "scale " + to_text(scale)); }
 
-void Prior::check() const {
-    const auto positive = [this](double x, const char* name) {
-        if (!(x > 0 && std::isfinite(x))) throw ValueError(text_ + ": " + name + " must be positive and finite");
-    };
-    if (fan_in_) positive(fan_in_->scale, "scale");
-    if (hierarchical_) positive(hierarchical_->scale, "scale");
-    if (const auto* p = dynamic_cast<const Holder<GaussianPrior>*>(law_.get())) positive(p->prior.sd, "sd");
-    if (const auto* p = dynamic_cast<const Holder<LaplacePrior>*>(law_.get())) positive(p->prior.scale, "scale");
-    if (const auto* p = dynamic_cast<const Holder<StudentTPrior>*>(law_.get())) {
-        positive(p->prior.nu, "nu");
-        positive(p->prior.scale, "scale");
-    }
-    if (const auto* p = dynamic_cast<const Holder<ScaleMixturePrior>*>(law_.get())) {
-        positive(p->prior.sd1, "sd1");
-        positive(p->prior.sd2, "sd2");
-        if (!(p->prior.pi > 0 && p->prior.pi < 1)) throw ValueError(text_ + ": pi must be between 0 and 1");
-    }
+namespace {
+
+template <class P>
+void check_positive(const P& prior, const char* name, double x) {
+    if (!(x > 0 && std::isfinite(x))) throw ValueError(prior.describe() + ": " + name + " must be positive and finite");
+}
+template <class P>
+void check_width(const P& prior, const char* name, double x) {
+    check_positive(prior, name, x);
+    if (x < least_prior_width)
+        throw ValueError(prior.describe() + ": " + name + " must be at least " + to_text(least_prior_width));
+}
+
+}  // namespace
+
+void GaussianPrior::check() const { check_width(*this, "sd", sd); }
+void FanInPrior::check() const { check_width(*this, "scale", scale); }
+void ScaleMixturePrior::check() const {
+    check_width(*this, "sd1", sd1);
+    check_width(*this, "sd2", sd2);
+    if (!(pi > 0 && pi < 1)) throw ValueError(describe() + ": pi must be between 0 and 1");
+}
+void LaplacePrior::check() const { check_width(*this, "scale", scale); }
+void StudentTPrior::check() const {
+    check_positive(*this, "nu", nu);
+    check_width(*this, "scale", scale);
+}
+void HierarchicalPrior::check() const { check_width(*this, "scale", scale); }
+
+void Prior::fail() const {
+    throw ValueError(text_ + (fan_in_ ? " is not the prior of a tensor yet: for_fans() makes it one"
+                                      : " has no density of the weights alone: Bayes learns its tau with them"));
 }
 
 #define POLLEN_INSTANTIATE(P)                                          \

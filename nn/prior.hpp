@@ -12,7 +12,11 @@
 namespace pollen {
 
 // Priors for weights, each weight by itself. Any struct like these is one: log_prob is the sum of log p(w_i) over a
-// short stretch of weights, slopes writes d log p / d w_i.
+// short stretch of weights, slopes writes d log p / d w_i. It may have a check(), which throws a ValueError if its
+// numbers are none for a prior.
+
+// The least width of a prior: 1 / width^2 must be a float.
+inline constexpr double least_prior_width = 1e-19;
 
 // N(0, sd^2)
 struct GaussianPrior {
@@ -22,6 +26,7 @@ struct GaussianPrior {
     double log_prob(const T* w, std::int64_t n) const;
     template <Real T>
     void slopes(const T* w, std::int64_t n, T* out) const;
+    void check() const;
     std::string describe() const;
 };
 
@@ -32,6 +37,7 @@ struct FanInPrior {
     GaussianPrior for_fans(Fans fans) const {
         return {scale / std::sqrt(static_cast<double>(fans.in > 0 ? fans.in : 1))};
     }
+    void check() const;
     std::string describe() const;
 };
 
@@ -45,6 +51,7 @@ struct ScaleMixturePrior {
     double log_prob(const T* w, std::int64_t n) const;
     template <Real T>
     void slopes(const T* w, std::int64_t n, T* out) const;
+    void check() const;
     std::string describe() const;
 };
 
@@ -56,6 +63,7 @@ struct LaplacePrior {
     double log_prob(const T* w, std::int64_t n) const;
     template <Real T>
     void slopes(const T* w, std::int64_t n, T* out) const;
+    void check() const;
     std::string describe() const;
 };
 
@@ -68,6 +76,7 @@ struct StudentTPrior {
     double log_prob(const T* w, std::int64_t n) const;
     template <Real T>
     void slopes(const T* w, std::int64_t n, T* out) const;
+    void check() const;
     std::string describe() const;
 };
 
@@ -75,6 +84,7 @@ struct StudentTPrior {
 // tensor that is not needed shrinks as a whole (the global half of a horseshoe; Carvalho et al. 2010).
 struct HierarchicalPrior {
     double scale = 1;
+    void check() const;
     std::string describe() const;
 };
 
@@ -93,26 +103,27 @@ class Prior {
     template <ElementwisePrior P>
     Prior(P prior) : text_(prior.describe()), law_(std::make_shared<Holder<P>>(prior)) {
         if constexpr (std::same_as<P, GaussianPrior>) sd_ = prior.sd;
-        check();
+        if constexpr (requires { prior.check(); }) prior.check();
     }
-    Prior(FanInPrior prior) : text_(prior.describe()), fan_in_(prior) { check(); }
-    Prior(HierarchicalPrior prior) : text_(prior.describe()), hierarchical_(prior) { check(); }
+    Prior(FanInPrior prior) : text_(prior.describe()), fan_in_(prior) { prior.check(); }
+    Prior(HierarchicalPrior prior) : text_(prior.describe()), hierarchical_(prior) { prior.check(); }
 
     // The prior of a tensor with these fans.
     Prior for_fans(Fans fans) const { return fan_in_ ? Prior(fan_in_->for_fans(fans)) : *this; }
 
     // The standard deviation, if it is a normal law of known width: then KL terms have a closed form.
     std::optional<double> gaussian_sd() const { return sd_; }
-    // Set if tau is to be learned; log_prob and slopes are not there then.
+    // Set if tau is to be learned.
     const std::optional<HierarchicalPrior>& hierarchical() const { return hierarchical_; }
 
+    // Errors for a hierarchical prior, and for a FanInPrior before for_fans().
     template <Real T>
     double log_prob(const T* w, std::int64_t n) const {
-        return law_->log_prob(w, n);
+        return law().log_prob(w, n);
     }
     template <Real T>
     void slopes(const T* w, std::int64_t n, T* out) const {
-        law_->slopes(w, n, out);
+        law().slopes(w, n, out);
     }
     const std::string& describe() const { return text_; }
 
@@ -133,7 +144,11 @@ class Prior {
         void slopes(const double* w, std::int64_t n, double* out) const override { prior.slopes(w, n, out); }
         P prior;
     };
-    void check() const;
+    const Law& law() const {
+        if (!law_) fail();
+        return *law_;
+    }
+    [[noreturn]] void fail() const;
 
     std::string text_;
     std::shared_ptr<const Law> law_;

@@ -21,10 +21,18 @@ void check(const WeightPosterior<T>& weights) {
                          ", the standard deviations " + to_string(weights.sd.shape()));
     for (std::int64_t i = 0; i < weights.mean.size(); ++i) {
         const auto mean = static_cast<double>(weights.mean.data()[i]), sd = static_cast<double>(weights.sd.data()[i]);
-        if (!std::isfinite(mean) || !(sd >= 0))
+        if (!std::isfinite(mean) || !(sd >= 0 && sd < infinity))
             throw ValueError("prune: " + weights.name + ": weight " + std::to_string(i) + " has mean " + to_text(mean) +
-                             " and standard deviation " + to_text(sd) + "; a finite mean and at least 0 are needed");
+                             " and standard deviation " + to_text(sd) +
+                             "; both must be finite, and the latter at least 0");
     }
+}
+
+template <Real T>
+void check_spread(const WeightPosterior<T>& weights, Criterion by) {
+    if (std::find(weights.sd.begin(), weights.sd.end(), T(0)) != weights.sd.end())
+        throw ValueError("prune: " + weights.name + " has sd 0; " +
+                         (by == Criterion::signal_to_noise ? "signal-to-noise" : "KL") + " needs a spread");
 }
 
 double decibels(double mean, double sd) {
@@ -103,6 +111,7 @@ std::vector<PrunedTensor<T>> prune(const std::vector<WeightPosterior<T>>& poster
         pruned.push_back(
             {weights.name, weights.mean, Tensor<T>::ones(weights.mean.shape()), weights.mean.size(), -infinity, false});
         if (!considered(weights, options.biases)) continue;
+        check_spread(weights, options.by);
         first.emplace_back(k, worth.size());
         for (std::int64_t i = 0; i < weights.mean.size(); ++i) {
             const auto mean = static_cast<double>(weights.mean.data()[i]);
@@ -139,6 +148,7 @@ std::vector<double> signal_to_noise(const std::vector<WeightPosterior<T>>& poste
     for (const WeightPosterior<T>& weights : posterior) {
         check(weights);
         if (!considered(weights, biases)) continue;
+        check_spread(weights, Criterion::signal_to_noise);
         for (std::int64_t i = 0; i < weights.mean.size(); ++i)
             values.push_back(
                 decibels(static_cast<double>(weights.mean.data()[i]), static_cast<double>(weights.sd.data()[i])));

@@ -47,6 +47,7 @@ SparsePattern::SparsePattern(std::int64_t rows, std::int64_t columns, std::span<
         add(place / columns, place % columns);
         ++place;
     }
+    if (!gaps.empty() && gaps.back() == most) throw FileError(name + ": the last gap is 255, but no weight follows it");
     arrange();
 }
 

@@ -4,6 +4,8 @@
 #include <pollen/nn/kernels/density_node.hpp>
 #include <pollen/nn/kernels/log_weights.hpp>
 
+#include <algorithm>
+
 namespace pollen {
 
 using kernels::log_sum_exp;
@@ -112,6 +114,12 @@ Arg<T> log_of_weights(const Arg<T>& probabilities) {
         if (!(p[i] >= 0 && std::isfinite(p[i])))
             throw ValueError("Mixture: probability is " + to_text(static_cast<double>(p[i])) + " at element " +
                              std::to_string(i) + "; it must not be negative, and be finite");
+    const Shape& shape = probabilities.shape();
+    const std::int64_t parts = shape.rank() > 0 ? std::max<std::int64_t>(1, shape[shape.rank() - 1]) : 1;
+    for (std::int64_t i = 0; i < probabilities.size(); i += parts)
+        if (std::all_of(p + i, p + i + parts, [](T x) { return x == 0; }))
+            throw ValueError("Mixture: probabilities " + to_string(shape) + ": all of row " +
+                             std::to_string(i / parts) + " are 0; one at least must be greater");
     if (probabilities.var()) return log(*probabilities.var());
     Tensor<T> logs = probabilities.value();
     for (T& x : logs.mutable_values()) x = std::log(x);
@@ -139,6 +147,20 @@ Tensor<T> weighted_mean(const Tensor<T>& logits, const Tensor<T>& v) {
     return out;
 }
 
+// sum_k w_k (v_k + (m_k - m)^2),  m = sum_k w_k m_k
+template <Real T>
+Tensor<T> mixture_variance(const Tensor<T>& logits, const Tensor<T>& means, const Tensor<T>& variances) {
+    const Terms<T> m(logits.shape(), logits.data(), means.shape(), means.data());
+    const Terms<T> v(logits.shape(), logits.data(), variances.shape(), variances.data());
+    const Tensor<T> centre = weighted_mean(logits, means);
+    Tensor<T> squares = Tensor<T>::empty(m.shape);
+    for (std::int64_t i = 0; i < squares.size(); ++i) {
+        const T d = m.terms[i] - centre.data()[i / m.parts];
+        squares.fresh_data()[i] = v.terms[i] + d * d;
+    }
+    return weighted_mean(logits, squares);
+}
+
 template <Real T>
 Tensor<T> pick(const Tensor<T>& logits, const Tensor<T>& v, const RandomKey& key) {
     const Terms<T> all(logits.shape(), logits.data(), v.shape(), v.data());
@@ -159,12 +181,13 @@ Shape with_components(const Shape& shape, const Shape& components) {
 
 }  // namespace detail
 
-#define POLLEN_INSTANTIATE_MIXTURE(T)                                             \
-    template Var<T> mixture_log_prob(const Arg<T>&, const Arg<T>&);               \
-    template Tensor<T> mixture_log_prob_each(const Tensor<T>&, const Tensor<T>&); \
-    template Arg<T> detail::log_of_weights(const Arg<T>&);                        \
-    template Arg<T> detail::with_last_axis(const Arg<T>&);                        \
-    template Tensor<T> detail::weighted_mean(const Tensor<T>&, const Tensor<T>&); \
+#define POLLEN_INSTANTIATE_MIXTURE(T)                                                                  \
+    template Var<T> mixture_log_prob(const Arg<T>&, const Arg<T>&);                                    \
+    template Tensor<T> mixture_log_prob_each(const Tensor<T>&, const Tensor<T>&);                      \
+    template Arg<T> detail::log_of_weights(const Arg<T>&);                                             \
+    template Arg<T> detail::with_last_axis(const Arg<T>&);                                             \
+    template Tensor<T> detail::weighted_mean(const Tensor<T>&, const Tensor<T>&);                      \
+    template Tensor<T> detail::mixture_variance(const Tensor<T>&, const Tensor<T>&, const Tensor<T>&); \
     template Tensor<T> detail::pick(const Tensor<T>&, const Tensor<T>&, const RandomKey&);
 POLLEN_INSTANTIATE_MIXTURE(float)
 POLLEN_INSTANTIATE_MIXTURE(double)

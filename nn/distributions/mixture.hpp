@@ -25,6 +25,8 @@ Arg<T> with_last_axis(const Arg<T>& x);
 template <Real T>
 Tensor<T> weighted_mean(const Tensor<T>& logits, const Tensor<T>& v);
 template <Real T>
+Tensor<T> mixture_variance(const Tensor<T>& logits, const Tensor<T>& means, const Tensor<T>& variances);
+template <Real T>
 Tensor<T> pick(const Tensor<T>& logits, const Tensor<T>& v, const RandomKey& key);
 Shape with_components(const Shape& shape, const Shape& components);
 
@@ -64,13 +66,7 @@ class Mixture {
 
     Tensor<T> mean() const { return detail::weighted_mean(logits_.value(), component_.mean()); }
     Tensor<T> variance() const {
-        Tensor<T> squares = component_.variance();
-        const Tensor<T> means = component_.mean(), all = mean();
-        for (std::int64_t i = 0; i < squares.size(); ++i) {
-            const T d = means.data()[i] - all.data()[i / (squares.size() / all.size())];
-            squares.mutable_data()[i] += d * d;
-        }
-        return detail::weighted_mean(logits_.value(), squares);
+        return detail::mixture_variance(logits_.value(), component_.mean(), component_.variance());
     }
     Tensor<T> cdf(const Tensor<T>& x) const {
         return detail::weighted_mean(logits_.value(), component_.cdf(detail::with_last_axis<T>(x).value()));

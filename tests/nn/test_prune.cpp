@@ -155,8 +155,8 @@ BOOST_AUTO_TEST_CASE(errors) {
     std::vector<WeightPosterior<double>> bad = small();
     bad[2].sd = Tensor<double>{{1, -1}};
     BOOST_TEST(error_of<ValueError>([&] { prune(bad, {.fraction = 0.5}); }) ==
-               "prune: 1.weight: weight 1 has mean -0.5 and standard deviation -1; a finite mean and at least 0 are "
-               "needed");
+               "prune: 1.weight: weight 1 has mean -0.5 and standard deviation -1; both must be finite, and the latter "
+               "at least 0");
     bad[2].sd = Tensor<double>{1, 1};
     BOOST_TEST(error_of<ShapeError>([&] { signal_to_noise(bad); }) ==
                "prune: 1.weight: the means have shape (1, 2), the standard deviations (2)");

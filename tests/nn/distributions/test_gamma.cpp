@@ -1,6 +1,7 @@
 #include "checks.hpp"
 
 #include <pollen/nn/distributions/gamma.hpp>
+#include <pollen/nn/kernels/incomplete.hpp>
 
 using namespace pollen;
 using namespace pollen::test;
@@ -87,6 +88,22 @@ BOOST_AUTO_TEST_CASE(implicit_slope) {
 BOOST_AUTO_TEST_CASE(draws, *boost::unit_test::label("slow")) {
     for (double a : {0.3, 1.0, 7.5}) check_draws(Gamma<double>(a, 2), 1);
     check_kl(Gamma<double>(3, 2), Gamma<double>(2, 0.7), 2);
+}
+
+// dlog x/dshape along P(shape, x) = constant, by mpmath with 50 digits
+BOOST_AUTO_TEST_CASE(implicit_slope_reference) {
+    struct Row {
+        double shape, x, slope;
+    };
+    const std::vector<Row> rows{
+        {0.01, 0.0005, 704.39933569597118}, {0.01, 0.2, 150.61848603908465},    {0.3, 0.015, 13.620972217356491},
+        {0.3, 0.3, 5.0866660573992359},     {0.3, 6.0, 0.82049255742414849},    {1, 1, 1.1735630272247269},
+        {1, 4, 0.54246391898061983},        {3, 3, 0.35234232189609483},        {3, 8, 0.20716884808238133},
+        {30, 14, 0.04789384386972669},      {30, 30, 0.03351912390275701},      {30, 46, 0.02686335169791092},
+        {1000, 905, 0.0010509154532503996}, {1000, 1000, 0.001000166683323806}, {1000, 1095, 0.00095546827813747543},
+    };
+    for (const auto& [shape, x, slope] : rows)
+        BOOST_TEST(kernels::log_gamma_slope(shape, std::log(x)) == slope, boost::test_tools::tolerance(1e-10));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

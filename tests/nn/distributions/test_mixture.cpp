@@ -89,4 +89,24 @@ BOOST_AUTO_TEST_CASE(errors) {
         }) == "mixture_lpdf: shapes (3) and (1, 2) do not broadcast: axis 1 is 3 and 2; sizes must be equal or 1");
 }
 
+// Weights that differ by row, parts that do not
+BOOST_AUTO_TEST_CASE(moments_broadcast) {
+    Tensor<double> logits = normals({5, 2}, 1);
+    const auto law = Mixture<Normal<double>, double>::of_logits(
+        logits, Normal<double>(Tensor<double>{-1, 2}, Tensor<double>{0.5, 3}));
+    const Tensor<double> mean = law.mean(), variance = law.variance();
+    BOOST_REQUIRE_EQUAL(to_string(variance.shape()), "(5)");
+    for (std::int64_t i = 0; i < 5; ++i) {
+        const double w = 1 / (1 + std::exp(logits(i, 1) - logits(i, 0))), m = -w + 2 * (1 - w);
+        BOOST_TEST(mean(i) == m, boost::test_tools::tolerance(1e-14));
+        BOOST_TEST(variance(i) == w * (0.25 + 1) + (1 - w) * (9 + 4) - m * m, boost::test_tools::tolerance(1e-13));
+    }
+    const auto same = Mixture<Normal<double>, double>::of_logits(Tensor<double>{0, 1, 2}, Normal<double>(1., 2.));
+    BOOST_TEST(same.variance().item() == 4., boost::test_tools::tolerance(1e-14));
+    BOOST_TEST(
+        error_of<ValueError>([] {
+            Mixture<Normal<double>, double>::of_probabilities(Tensor<double>{{1, 0}, {0, 0}}, Normal<double>(0., 1.));
+        }) == "Mixture: probabilities (2, 2): all of row 1 are 0; one at least must be greater");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
