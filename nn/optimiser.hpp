@@ -38,9 +38,9 @@ struct Stretch {
 };
 
 // The rules. Each is a struct of options with an update; any struct like these is an optimiser, which
-// `static_assert(UpdateRule<Mine>)` confirms. update() is const and takes float and double; it moves each number by what
-// is known of that number alone, since it may be called for any stretch of theta, and for several at once from several
-// threads. describe() names every option, the rate included: it is what a resumed run is compared by.
+// `static_assert(UpdateRule<Mine>)` confirms. update() is const and takes float and double; it moves each number by
+// what is known of that number alone, since it may be called for any stretch of theta, and for several at once from
+// several threads. describe() names every option, the rate included: it is what a resumed run is compared by.
 
 // theta -= rate g
 struct Sgd {
