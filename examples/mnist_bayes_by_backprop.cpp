@@ -3,17 +3,15 @@
 //
 //     ./run example mnist_bayes_by_backprop [WIDTH [EPOCHS [SEED]]] [METHOD...]
 //
-// Two hidden layers of WIDTH units (400 unless given); the methods are sgd, dropout, gaussian, mixture and weak_kl,
-// all of them unless some are named. Uses the 5,000 digits that come with pollen, or all of MNIST after
-// `./run data mnist` (50,000 to learn from, as in the paper). Ctrl-C stops a method; the same command goes on from
-// there
-// (--new starts again).
+// Two hidden layers of WIDTH units (400 unless given); the methods are sgd, dropout, gaussian, mixture and weak_kl, all
+// of them unless some are named. Uses the 5,000 digits that come with pollen, or all of MNIST after `./run data mnist`
+// (50,000 to learn from, as in the paper). Ctrl-C stops a method; the same command goes on from there (--new starts
+// again).
 //
 // The KL weights of an epoch add up to 1, so that likelihood and complexity are those of the variational bound. The
-// last method gives the KL 3 % of its weight: its errors are as low as the published ones, its posterior is close to a
-// point, and it knows less well when it is wrong. (The paper's own weights 2^(M-i) / (2^M - 1), KlWeight::blundell(),
-// also add up to 1, but all of it falls on the first batches of an epoch, and what comes of it depends on the
-// optimiser.)
+// last method gives the KL 3 % of its weight; its errors come near the published ones. (The paper's own weights
+// 2^(M-i) / (2^M - 1), KlWeight::blundell(), also add up to 1, but nearly all of it falls on the first batches of an
+// epoch, and what comes of it depends on the optimiser.)
 //
 // Expected output: a table of test error, -log p and calibration error, likelihood and complexity costs apart; a table
 // of what is left after pruning by signal-to-noise; the figure bbb_signal_to_noise.

@@ -28,4 +28,19 @@ class Likelihood : public HasParameters<T> {
     virtual std::string describe() const = 0;
 };
 
+// The parameters of a network with a likelihood: the network's, then the likelihood's, called "likelihood.".
+template <Real T>
+Parameters<T> parameters_of(const HasParameters<T>& net, const Likelihood<T>& likelihood) {
+    Parameters<T> parameters(net);
+    parameters.add("likelihood", likelihood);
+    return parameters;
+}
+
+// First values for both. The likelihood's random streams are far from the network's, however many layers that has.
+template <Real T>
+void initialise(HasParameters<T>& net, Likelihood<T>& likelihood, std::uint64_t seed, Which which) {
+    initialise<T>(net, seed, which);
+    initialise<T>(likelihood, seed, which, 0x800000);
+}
+
 }  // namespace pollen

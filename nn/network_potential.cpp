@@ -13,11 +13,14 @@ namespace {
 
 using Int = std::int64_t;
 
-template <Real T>
-Parameters<T> all_parameters(const Module<T>& net, const Likelihood<T>& likelihood) {
-    Parameters<T> parameters(net);
-    parameters.add("likelihood", likelihood);
-    return parameters;
+// Rows [first, first + count) of x, which stays where it is.
+template <class X>
+X rows_of(const X& x, Int first, Int count) {
+    if (x.rank() == 0 || x.shape()[0] == 0) return {};
+    std::vector<Int> sizes(x.shape().sizes().begin(), x.shape().sizes().end());
+    const Int width = x.size() / sizes[0];
+    sizes[0] = count;
+    return X::borrow(x.data() + first * width, Shape(std::span<const Int>(sizes)));
 }
 
 }  // namespace
@@ -29,7 +32,7 @@ NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>&
       likelihood_(likelihood.clone()),
       data_(data),
       options_(std::move(options)),
-      parameters_(all_parameters(*net_, *likelihood_)) {
+      parameters_(parameters_of<T>(*net_, *likelihood_)) {
     data_.check();
     if (data_.size() == 0) throw ShapeError("NetworkPotential: the data set is empty");
     check_sizes("NetworkPotential", {{"piece", options_.piece}});
@@ -87,8 +90,12 @@ Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> grad
     check(theta, gradient);
     Energy energy;
     add_prior(theta, gradient, energy);
-    for (Int first = 0; first < data_.size(); first += options_.piece)
-        add_likelihood(theta, gradient, data_.slice(first, std::min(options_.piece, data_.size() - first)), 1, energy);
+    for (Int first = 0; first < data_.size(); first += options_.piece) {
+        const Int count = std::min(options_.piece, data_.size() - first);
+        const Dataset<T> piece{rows_of(data_.inputs, first, count), rows_of(data_.targets, first, count),
+                               rows_of(data_.labels, first, count)};
+        add_likelihood(theta, gradient, piece, 1, energy);
+    }
     return energy;
 }
 
@@ -154,6 +161,9 @@ void NetworkPotential<T>::add_likelihood(std::span<const T> theta, std::span<T> 
 template <Real T>
 void NetworkPotential<T>::values(std::span<const T> theta, std::span<double> out) {
     check(theta, {});
+    if (out.size() != theta.size())
+        throw ShapeError("NetworkPotential: room for " + std::to_string(out.size()) + " values; a draw has " +
+                         std::to_string(theta.size()));
     std::transform(theta.begin(), theta.end(), out.begin(), [](T x) { return static_cast<double>(x); });
 }
 
@@ -174,8 +184,7 @@ std::vector<T> NetworkPotential<T>::start() const {
 template <Real T>
 std::vector<T> NetworkPotential<T>::start(std::uint64_t seed) const {
     const NetworkPotential fresh(*this);
-    initialise<T>(*fresh.net_, seed);
-    initialise<T>(*fresh.likelihood_, seed, Which::all, 0x800000);
+    initialise<T>(*fresh.net_, *fresh.likelihood_, seed, Which::all);
     return fresh.start();
 }
 

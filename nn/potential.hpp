@@ -43,9 +43,9 @@ class Potential {
     virtual std::int64_t size() const = 0;   // numbers in theta
     virtual std::int64_t items() const = 0;  // N, or 0 where no batches can be made
 
-    // U and, where `gradient` is not empty, dU/dtheta: size() numbers, which are overwritten. Where the density is 0 or
-    // cannot be computed (a parameter of a distribution overflows), the energy is infinite or NaN; a sampler rejects
-    // such a point.
+    // U and, where `gradient` is not empty, dU/dtheta: size() numbers, which are overwritten. Where the density is 0
+    // the energy is infinite; a sampler rejects such a point. Where a distribution gets a parameter that it cannot have
+    // (a standard deviation that underflowed to 0), its ValueError goes through.
     virtual Energy evaluate(std::span<const T> theta, std::span<T> gradient) = 0;
     // The same for U~ on the items given.
     virtual Energy evaluate(std::span<const T> theta, std::span<T> gradient, std::span<const std::int64_t> batch) = 0;

@@ -37,13 +37,6 @@ Evaluation evaluate_at(std::span<const T> theta, const Parameters<T>& parameters
     return {-log_prob / static_cast<double>(data.size()), likelihood.finish(score, data.size())};
 }
 
-template <Real T>
-Parameters<T> all_parameters(const Module<T>& net, const Likelihood<T>& likelihood) {
-    Parameters<T> parameters(net);
-    parameters.add("likelihood", likelihood);
-    return parameters;
-}
-
 void check(const TrainOptions& o) {
     const auto need = [](bool good, const std::string& what) {
         if (!good) throw ValueError("train: " + what);
@@ -98,7 +91,7 @@ class Run {
           data_(data),
           options_(options),
           validation_(validation),
-          parameters_(all_parameters(net, likelihood)),
+          parameters_(parameters_of<T>(net, likelihood)),
           network_tensors_(Parameters<T>(net).count()),
           batches_(data, {options.batch, options.draw, options.seed, options.augmentation}) {
         if (parameters_.size() == 0) throw ValueError("train: the network has no parameters");
@@ -169,8 +162,7 @@ class Run {
                                 "; the optimiser has " + std::to_string(options_.optimiser.memories()));
             return;
         }
-        initialise<T>(net_, options_.seed, Which::missing);
-        initialise<T>(likelihood_, options_.seed, Which::missing, 0x800000);
+        initialise<T>(net_, likelihood_, options_.seed, Which::missing);
         state_.theta = parameters_.flatten();
         for (int k = 0; k < options_.optimiser.memories(); ++k)
             state_.memory.push_back(Tensor<T>::zeros(Shape{parameters_.size()}));
@@ -359,7 +351,7 @@ double EpochRecord::bits_per_weight(std::int64_t n) const {
 template <Real T>
 Evaluation evaluate(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data, std::int64_t batch) {
     if (batch < 1) throw ValueError("evaluate: batch is " + std::to_string(batch) + "; at least 1 is needed");
-    return evaluate_at<T>({}, all_parameters(net, likelihood), net, likelihood, data, batch);
+    return evaluate_at<T>({}, parameters_of<T>(net, likelihood), net, likelihood, data, batch);
 }
 
 template <Real T>

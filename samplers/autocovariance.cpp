@@ -25,44 +25,40 @@ Fft::Fft(std::size_t size) : cosines_(size), sines_(size) {
     }
 }
 
-void Fft::forward(double* re, double* im) const {
-    for (std::size_t half = size() / 2; half > 0; half /= 2) {
-        const double* const __restrict c = cosines_.data() + half;
-        const double* const __restrict s = sines_.data() + half;
-        for (std::size_t block = 0; block < size(); block += 2 * half) {
-            double* const __restrict re0 = re + block;
-            double* const __restrict im0 = im + block;
-            double* const __restrict re1 = re + block + half;
-            double* const __restrict im1 = im + block + half;
-            for (std::size_t j = 0; j < half; ++j) {
-                const double dr = re0[j] - re1[j], di = im0[j] - im1[j];
-                re0[j] += re1[j];
-                im0[j] += im1[j];
-                re1[j] = dr * c[j] - di * s[j];
-                im1[j] = dr * s[j] + di * c[j];
-            }
-        }
+// butterfly(re0, im0, re1, im1, c, s) for all pairs of numbers that are `half` apart in blocks of 2 half.
+template <class Butterfly>
+void Fft::stage(std::size_t half, double* re, double* im, const Butterfly& butterfly) const {
+    const double* const __restrict c = cosines_.data() + half;
+    const double* const __restrict s = sines_.data() + half;
+    for (std::size_t block = 0; block < size(); block += 2 * half) {
+        double* const __restrict re0 = re + block;
+        double* const __restrict im0 = im + block;
+        double* const __restrict re1 = re + block + half;
+        double* const __restrict im1 = im + block + half;
+        for (std::size_t j = 0; j < half; ++j) butterfly(re0[j], im0[j], re1[j], im1[j], c[j], s[j]);
     }
 }
 
+void Fft::forward(double* re, double* im) const {
+    for (std::size_t half = size() / 2; half > 0; half /= 2)
+        stage(half, re, im, [](double& re0, double& im0, double& re1, double& im1, double c, double s) {
+            const double dr = re0 - re1, di = im0 - im1;
+            re0 += re1;
+            im0 += im1;
+            re1 = dr * c - di * s;
+            im1 = dr * s + di * c;
+        });
+}
+
 void Fft::backward(double* re, double* im) const {
-    for (std::size_t half = 1; half < size(); half *= 2) {
-        const double* const __restrict c = cosines_.data() + half;
-        const double* const __restrict s = sines_.data() + half;
-        for (std::size_t block = 0; block < size(); block += 2 * half) {
-            double* const __restrict re0 = re + block;
-            double* const __restrict im0 = im + block;
-            double* const __restrict re1 = re + block + half;
-            double* const __restrict im1 = im + block + half;
-            for (std::size_t j = 0; j < half; ++j) {
-                const double tr = re1[j] * c[j] + im1[j] * s[j], ti = im1[j] * c[j] - re1[j] * s[j];
-                re1[j] = re0[j] - tr;
-                im1[j] = im0[j] - ti;
-                re0[j] += tr;
-                im0[j] += ti;
-            }
-        }
-    }
+    for (std::size_t half = 1; half < size(); half *= 2)
+        stage(half, re, im, [](double& re0, double& im0, double& re1, double& im1, double c, double s) {
+            const double tr = re1 * c + im1 * s, ti = im1 * c - re1 * s;
+            re1 = re0 - tr;
+            im1 = im0 - ti;
+            re0 += tr;
+            im0 += ti;
+        });
 }
 
 // Twice the length, filled up with zeros, so that a chain's end does not meet its beginning.

@@ -20,6 +20,9 @@ class Fft {
     void backward(double* re, double* im) const;
 
   private:
+    template <class Butterfly>
+    void stage(std::size_t half, double* re, double* im, const Butterfly& butterfly) const;
+
     // exp(-i pi j / half) at half + j, for half = 1, 2, 4, ... and j < half.
     std::vector<double> cosines_, sines_;
 };

@@ -104,6 +104,11 @@ BOOST_AUTO_TEST_CASE(errors) {
                "NetworkPotential: theta has 3 numbers; the network has 41 parameters");
     BOOST_TEST(error_of<ValueError>([&] { u.evaluate(u.start(1), {}, std::vector<std::int64_t>{}); }) ==
                "NetworkPotential: the batch is empty");
+    BOOST_TEST(error_of<ShapeError>([&] { u.evaluate(u.start(1), {}, std::vector<std::int64_t>{4}); }) ==
+               "Dataset: there is no item 4; the data have 4 items");
+    std::vector<double> room(3);
+    BOOST_TEST(error_of<ShapeError>([&] { u.values(u.start(1), room); }) ==
+               "NetworkPotential: room for 3 values; a draw has 41");
     BOOST_TEST(error_of<ValueError>([&] { u.set_precision(9, 1); }) ==
                "NetworkPotential: there is no parameter block 9; there are 4");
     BOOST_TEST(error_of<ValueError>([&] { u.set_precision(0, 0); }) ==

@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_SUITE(update)
 
 namespace {
 
-// Uses the weights of a layer twice: their gradient is not known before both uses were passed back.
+// Uses a layer twice: its weights are drawn once, and their gradient is known when both uses were passed back.
 struct Twice final : Layer<Twice, float> {
     explicit Twice(std::int64_t n) : layer(bayesian(Sequential{Dense(n, n)})) {}
     Var<float> forward(Pass<float>& pass, Var<float> x) const { return (*layer)(pass, (*layer)(pass, x)); }
