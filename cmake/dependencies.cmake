@@ -26,6 +26,11 @@ if(NOT XTENSOR_BLAS_INCLUDE_DIR)
                         "or let ./run install all that is missing.")
 endif()
 
+# Not needed, only used where it is there: files for ArviZ.
+find_path(NETCDF_INCLUDE_DIR netcdf.h)
+find_library(NETCDF_LIBRARY netcdf)
+mark_as_advanced(NETCDF_INCLUDE_DIR NETCDF_LIBRARY)
+
 function(pollen_private_dependencies target)
     # BUILD_INTERFACE: header-only libraries leave no trace in the installed package.
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:xtensor> $<BUILD_INTERFACE:xsimd>

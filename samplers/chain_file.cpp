@@ -1,0 +1,116 @@
+#include <pollen/samplers/kernels/chain_file.hpp>
+
+#include <pollen/data/atomic_file.hpp>
+#include <pollen/data/file.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+namespace pollen::detail {
+
+namespace {
+
+template <class F>
+auto uninterrupted(const F& call) {
+    auto result = call();
+    while (result < 0 && errno == EINTR) result = call();
+    return result;
+}
+
+}  // namespace
+
+ChainFile& ChainFile::operator=(ChainFile&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(file_, other.file_);
+    std::swap(size_, other.size_);
+    return *this;
+}
+
+ChainFile::~ChainFile() {
+    if (file_ >= 0) file_calls().close(file_);
+}
+
+void ChainFile::fail(const char* step, int reason) const {
+    throw FileError(path_ + ": cannot be written: " + step + ": " + std::strerror(reason));
+}
+
+void ChainFile::open(const std::string& path, bool fresh) {
+    path_ = path;
+    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | (fresh ? O_EXCL : 0);
+    file_ = uninterrupted([&] { return file_calls().open(path.c_str(), flags, 0666); });
+    if (file_ < 0 && errno == EEXIST)
+        throw FileError(path + ": is there already; resume that run, remove its files, or choose another directory");
+    if (file_ < 0) fail("opening", errno);
+    if (uninterrupted([&] { return ::flock(file_, LOCK_EX | LOCK_NB); }) != 0 && errno == EWOULDBLOCK)
+        throw FileError(path + ": another run is writing to it now");
+    struct stat status {};
+    if (::fstat(file_, &status) != 0) fail("looking at it", errno);
+    if (!S_ISREG(status.st_mode)) throw FileError(path + ": is not a regular file");
+    size_ = status.st_size;
+}
+
+bool ChainFile::begins_with(std::string_view text) const {
+    if (size_ < std::ssize(text)) return false;
+    std::vector<char> piece(std::size_t{1} << 16);
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t want = std::min(piece.size(), text.size() - at);
+        const ssize_t some = uninterrupted([&] { return ::pread(file_, piece.data(), want, static_cast<off_t>(at)); });
+        if (some <= 0) return false;
+        if (text.compare(at, static_cast<std::size_t>(some), {piece.data(), static_cast<std::size_t>(some)}) != 0)
+            return false;
+        at += static_cast<std::size_t>(some);
+    }
+    return true;
+}
+
+void ChainFile::cut(std::int64_t size) {
+    if (uninterrupted([&] { return ::ftruncate(file_, size); }) != 0) fail("cutting it", errno);
+    size_ = size;
+}
+
+void ChainFile::append(std::string_view text) {
+    if (::lseek(file_, size_, SEEK_SET) < 0) fail("finding its end", errno);
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::ptrdiff_t some = uninterrupted([&] { return file_calls().write(file_, rest.data(), rest.size()); });
+        if (some <= 0) {
+            const int reason = some < 0 ? errno : EIO;
+            // Half a row would make the file unreadable for others. If this fails as well, there is nothing else to do.
+            if (::ftruncate(file_, size_) != 0) fail("writing, and cutting off half a row", reason);
+            fail("writing", reason);
+        }
+        rest.remove_prefix(static_cast<std::size_t>(some));
+    }
+    size_ += std::ssize(text);
+}
+
+void ChainFile::sync() {
+    if (uninterrupted([&] { return file_calls().fsync(file_); }) != 0) fail("flushing to the disk (fsync)", errno);
+}
+
+void make_directory(const std::string& path) {
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (!error && !std::filesystem::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
+    if (error) throw FileError(path + ": the directory cannot be made: " + error.message());
+}
+
+void remove_temporaries(const std::string& directory, const std::string& name) {
+    std::error_code error;
+    std::vector<std::filesystem::path> old;
+    for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+        const std::string file = at->path().filename().string();
+        if (file.starts_with("." + name + ".") && file.ends_with(".tmp")) old.push_back(at->path());
+    }
+    for (const std::filesystem::path& path : old) std::filesystem::remove(path, error);
+}
+
+}  // namespace pollen::detail

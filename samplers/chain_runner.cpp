@@ -1,0 +1,276 @@
+#include <pollen/samplers/kernels/chain_runner.hpp>
+
+#include <pollen/data/file.hpp>
+#include <pollen/nn/checks.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+namespace pollen::detail {
+
+namespace {
+
+constexpr std::size_t most_text = std::size_t{1} << 22;  // bytes of rows that wait in memory
+constexpr double flush_pause = 1, look_pause = 0.01;     // seconds
+
+bool close_to(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance * (1 + std::abs(a)); }
+
+}  // namespace
+
+ChainRunner::ChainRunner(const RunPlan& plan, std::uint32_t chain, std::unique_ptr<AnyChain> any, double* values)
+    : plan_(&plan), chain_(chain), any_(std::move(any)), values_(values) {
+    record_.chain = chain + std::int64_t{1};
+    record_.reserve(plan.options.draws);
+    if (!values) row_.resize(static_cast<std::size_t>(plan.value_count));
+    if (plan.options.directory.empty()) return;
+    const std::filesystem::path path =
+        std::filesystem::path(plan.options.directory) / ("chain_" + std::to_string(record_.chain));
+    csv_path_ = path.string() + ".csv";
+    state_path_ = path.string() + ".state";
+}
+
+void ChainRunner::begin() {
+    const Energy energy = any_->begin();
+    state_.start_prior = energy.prior;
+    state_.start_likelihood = energy.likelihood;
+    weights_ = any_->weight() != 1;
+}
+
+std::string ChainRunner::header() const {
+    const RunOptions& o = plan_->options;
+    return stan_csv_header({.model = o.name,
+                            .sampler = plan_->sampler,
+                            .chain = record_.chain,
+                            .warmup = o.warmup,
+                            .draws = o.draws,
+                            .thin = o.thin,
+                            .save_warmup = o.save_warmup,
+                            .seed = o.seed,
+                            .radius = o.radius,
+                            .file = std::filesystem::path(csv_path_).filename().string(),
+                            .target_acceptance = plan_->target_acceptance,
+                            .max_depth = plan_->max_depth,
+                            .dense = plan_->sampler.find("metric dense") != plan_->sampler.npos,
+                            .weights = weights_},
+                           plan_->quantities);
+}
+
+RunDescription ChainRunner::about() const {
+    RunDescription about = plan_->about;
+    about.emplace_back("chain", std::to_string(record_.chain) + " of " + std::to_string(plan_->options.chains));
+    return about;
+}
+
+void ChainRunner::open() {
+    if (csv_path_.empty()) return;
+    remove_temporaries(plan_->options.directory, std::filesystem::path(state_path_).filename().string());
+    std::error_code ignored;
+    const bool saved = std::filesystem::exists(state_path_, ignored);
+    if (saved && !plan_->options.resume)
+        throw FileError(state_path_ +
+                        ": is there already; resume that run, remove its files, or choose another directory");
+    if (saved)
+        resume();
+    else
+        start_file();
+    last_flush_ = seconds_now();
+    flushed_steps_ = state_.steps;
+}
+
+void ChainRunner::start_file() {
+    const std::string top = header();
+    file_.open(csv_path_, !plan_->options.resume);
+    // A run that was killed before its first state was saved has left no more than a part of the header.
+    if (file_.size() > std::ssize(top) ||
+        !file_.begins_with(std::string_view(top).substr(0, static_cast<std::size_t>(file_.size()))))
+        throw FileError(csv_path_ + ": holds something, but " + state_path_ +
+                        ", from which the run could go on, is not there; choose another directory");
+    created_ = true;
+    file_.cut(0);
+    file_.append(top);
+    flush();
+}
+
+void ChainRunner::resume() {
+    const RunState begun = state_;
+    state_ = read_state(
+        state_path_, [this](StateVisitor& visitor) { any_->visit(visitor); }, about());
+    const double tolerance = plan_->precision == "float" ? 1e-4 : 1e-9;
+    if (!close_to(state_.start_prior, begun.start_prior, tolerance) ||
+        !close_to(state_.start_likelihood, begun.start_likelihood, tolerance))
+        throw FileError(state_path_ + ": the energy at the start of the saved run was " + to_text(state_.start_prior) +
+                        " + " + to_text(state_.start_likelihood) + " (prior and likelihood), now it is " +
+                        to_text(begun.start_prior) + " + " + to_text(begun.start_likelihood) +
+                        "; the model or its data are not the same");
+    const RunOptions& o = plan_->options;
+    if (state_.steps > plan_->steps() || state_.draws != std::max<std::int64_t>(0, state_.steps - o.warmup) / o.thin)
+        throw FileError(state_path_ + ": metadata: draws: " + std::to_string(state_.draws) + " after " +
+                        std::to_string(state_.steps) + " steps is impossible");
+    file_.open(csv_path_, false);
+    const std::string top = header();
+    if (file_.size() < state_.csv_bytes)
+        throw FileError(csv_path_ + ": has " + std::to_string(file_.size()) + " bytes, but had " +
+                        std::to_string(state_.csv_bytes) + " when " + state_path_ + " was saved");
+    if (state_.csv_bytes < std::ssize(top) || !file_.begins_with(top))
+        throw FileError(csv_path_ + ": does not begin as the file of this run does");
+    file_.cut(state_.csv_bytes);
+    read_back();
+}
+
+// The draws that the file holds.
+void ChainRunner::read_back() {
+    StanCsvReader reader(csv_path_, {.max_bytes = std::max(ReadLimits{}.max_bytes, plan_->options.max_memory)});
+    StanCsvReader::Row row;
+    while (reader.next(row, values_ != nullptr)) {
+        if (row.warmup) continue;
+        if (record_.draws() == state_.draws) break;
+        if (values_) std::copy(row.values.begin(), row.values.end(), values_ + record_.draws() * plan_->value_count);
+        record_.add(row.statistics, row.weight);
+    }
+    if (record_.draws() != state_.draws || reader.next(row, false))
+        throw FileError(csv_path_ + ": does not hold the " + std::to_string(state_.draws) + " draws that " +
+                        state_path_ + " speaks of");
+    for (const std::uint64_t draw : state_.invalid_draws) {
+        if (draw >= record_.invalid.size())
+            throw FileError(state_path_ + ": invalid_draws: there is no draw " + std::to_string(draw));
+        record_.invalid[static_cast<std::size_t>(draw)] = 1;
+    }
+}
+
+void ChainRunner::undo_open() {
+    if (!created_) return;
+    std::error_code ignored;
+    std::filesystem::remove(state_path_, ignored);
+    std::filesystem::remove(csv_path_, ignored);
+}
+
+void ChainRunner::add_row(const StepStatistics& statistics, bool draw) {
+    double* to = draw && values_ ? values_ + record_.draws() * plan_->value_count : nullptr;
+    if (!to) {
+        row_.resize(static_cast<std::size_t>(plan_->value_count));
+        to = row_.data();
+    }
+    const std::span<double> values(to, static_cast<std::size_t>(plan_->value_count));
+    any_->values(values);
+    const double weight = any_->weight();
+    if (weight != 1 && !weights_ && file_.is_open())
+        throw ValueError("the weight of a draw is " + to_text(weight) +
+                         ", but was 1 at the start: the files have no column for it");
+    if (draw) record_.add(statistics, weight);
+    if (draw && statistics.invalid) state_.invalid_draws.push_back(static_cast<std::uint64_t>(state_.draws));
+    if (file_.is_open()) {
+        plan_->rows.append(text_, statistics, weights_ ? std::optional(weight) : std::nullopt, values);
+        if (text_.size() > most_text) append_rows();
+    }
+}
+
+void ChainRunner::add_adaptation(double step_size) {
+    state_.step_size = step_size;
+    if (file_.is_open()) text_ += stan_csv_adaptation(step_size, any_->inverse_metric(), plan_->dimensions);
+}
+
+void ChainRunner::step() {
+    const RunOptions& o = plan_->options;
+    const StepStatistics s = any_->step();
+    const std::int64_t warm = state_.steps++;  // the number of this step, from 0
+    if (warm == o.warmup) {
+        acceptance_sum_ = 0;
+        acceptance_count_ = 0;
+        add_adaptation(s.step_size);
+    }
+    acceptance_sum_ += s.acceptance;
+    ++acceptance_count_;
+    last_step_size_ = s.step_size;
+    if (warm < o.warmup) {
+        // As many rows as CmdStan has: the first step of every `thin`.
+        if (o.save_warmup && warm % o.thin == 0) add_row(s, false);
+        if (state_.steps == plan_->steps()) add_adaptation(s.step_size);
+        return;
+    }
+    state_.divergences += s.divergent;
+    state_.invalid_steps += s.invalid;
+    state_.gradients += s.gradients;
+    if ((state_.steps - o.warmup) % o.thin != 0) return;
+    add_row(s, true);
+    ++state_.draws;
+}
+
+void ChainRunner::advance(double seconds, const std::function<bool()>& stop, RunProgress& progress) {
+    const RunOptions& o = plan_->options;
+    const double end = seconds_now() + seconds;
+    double then = seconds_now();
+    const auto account = [&](bool warmup) {
+        const double now = seconds_now();
+        (warmup ? state_.warmup_seconds : state_.sampling_seconds) += now - then;
+        const double gone = now - then;
+        then = now;
+        return gone;
+    };
+    while (!finished() && then < end) {
+        // The clock is looked at every hundredth of a second or so, and where the warm-up ends.
+        const bool warmup = state_.steps < o.warmup;
+        const std::int64_t most = (warmup ? o.warmup : plan_->steps()) - state_.steps;
+        const std::int64_t steps = std::min(most, steps_a_look_);
+        bool stopped = false;
+        for (std::int64_t k = 0; k < steps && !(stopped = stop()); ++k) {
+            step();
+            if (o.flush_every > 0 && file_.is_open() && state_.steps - flushed_steps_ >= o.flush_every * o.thin) {
+                account(warmup);
+                flush();
+                then = seconds_now();
+            }
+        }
+        const double gone = account(warmup);
+        if (gone < look_pause / 2) steps_a_look_ = std::min<std::int64_t>(2 * steps_a_look_, 1'000'000);
+        if (gone > look_pause * 2) steps_a_look_ = std::max<std::int64_t>(steps_a_look_ / 2, 1);
+        if (o.flush_every == 0 && file_.is_open() && then - last_flush_ >= flush_pause) flush();
+        progress.update(chain_, status());
+        if (stopped) break;
+    }
+    if (finished()) close(false);
+}
+
+ChainStatus ChainRunner::status() const {
+    return {.steps = state_.steps,
+            .warmup = state_.steps < plan_->options.warmup,
+            .acceptance = acceptance_sum_ / static_cast<double>(std::max<std::int64_t>(acceptance_count_, 1)),
+            .step_size = last_step_size_,
+            .divergences = state_.divergences};
+}
+
+void ChainRunner::append_rows() {
+    file_.append(text_);
+    text_.clear();
+}
+
+void ChainRunner::flush() {
+    append_rows();
+    file_.sync();
+    state_.csv_bytes = file_.size();
+    write_state(
+        state_path_, state_, [this](StateVisitor& visitor) { any_->visit(visitor); }, about());
+    last_flush_ = seconds_now();
+    flushed_steps_ = state_.steps;
+}
+
+void ChainRunner::close(bool after_error) {
+    record_.step_size_after_warmup = state_.step_size;
+    if (!after_error || state_.steps > plan_->options.warmup) record_.inverse_metric = any_->inverse_metric();
+    record_.warmup_seconds = state_.warmup_seconds;
+    record_.sampling_seconds = state_.sampling_seconds;
+    record_.divergences = state_.divergences;
+    record_.invalid_steps = state_.invalid_steps;
+    record_.gradient_count = state_.gradients;
+    if (!file_.is_open()) return;
+    if (after_error)
+        append_rows();
+    else
+        flush();
+    // The footer is not counted: where the run goes on, it is cut off first.
+    file_.append(stan_csv_footer(state_.warmup_seconds, state_.sampling_seconds));
+    file_.sync();
+    const ChainFile closed = std::move(file_);
+}
+
+}  // namespace pollen::detail

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <pollen/autograd/tensor.hpp>
+#include <pollen/nn/potential.hpp>
+#include <pollen/samplers/chain.hpp>
+#include <pollen/samplers/summary.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pollen {
+
+// What one chain says of its draws: an entry a draw, where it is a vector.
+struct ChainRecord {
+    std::int64_t chain = 1;  // its number, counted from 1
+    std::vector<double> energy, hamiltonian, acceptance, step_size, weight;
+    std::vector<std::int64_t> gradients;
+    std::vector<std::int32_t> tree_depth;
+    std::vector<std::uint8_t> divergent, invalid;
+
+    double step_size_after_warmup = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> inverse_metric = {};  // after warm-up: a diagonal, a matrix row by row, or nothing
+    double warmup_seconds = 0, sampling_seconds = 0;
+
+    // Of all steps after the warm-up, those that thinning left out among them.
+    std::int64_t divergences = 0, invalid_steps = 0, gradient_count = 0;
+
+    std::int64_t draws() const { return std::ssize(energy); }
+    void add(const StepStatistics& statistics, double weight_of_draw);
+    void reserve(std::int64_t draws);
+    void resize(std::int64_t draws);
+};
+
+// The draws of several chains.
+//
+//     draws["tau"]           (chains, draws): a quantity of one number
+//     draws["theta"]         (chains, draws, 8): all of its elements
+//     draws["theta[3]"]      (chains, draws): the third of them, counted from 1 as in tables
+//     draws.at("theta", {2}) the same, counted from 0 as in C++
+//
+// What has two axes goes right into the diagnostics: rhat(draws["tau"]).
+struct Draws {
+    std::vector<Quantity> quantities;
+    Tensor<double> values;  // (chains, draws, value_count), or empty where draws are on disk only
+    std::vector<ChainRecord> chains;
+    std::vector<std::string> files;  // one a chain in CmdStan's layout, or none
+    std::int64_t dimensions = 0;     // numbers in theta; 0 where that is not known
+    std::int64_t max_tree_depth = 10;
+    bool interrupted = false;
+
+    // Draws of each chain. A run that ended early has as many as make the most draws in all; the files have the rest.
+    std::int64_t size() const { return chains.empty() ? 0 : chains.front().draws(); }
+    std::int64_t value_count() const;
+
+    Tensor<double> operator[](std::string_view name) const;
+    Tensor<double> at(std::string_view name, std::initializer_list<std::int64_t> index = {}) const;
+
+    // The name of each value: tau, theta[1], theta[2], w[1,1], w[1,2], ...
+    std::vector<std::string> names() const;
+
+    // One number of each draw, (chains, draws): &ChainRecord::energy, ...
+    template <class N>
+    Tensor<double> statistic(std::vector<N> ChainRecord::*which) const;
+};
+
+// The table of all quantities, what the sampler says, and the warnings.
+std::string summary(const Draws& draws);
+// The warnings alone.
+std::vector<std::string> warnings(const Draws& draws);
+
+extern template Tensor<double> Draws::statistic(std::vector<double> ChainRecord::*) const;
+extern template Tensor<double> Draws::statistic(std::vector<std::int64_t> ChainRecord::*) const;
+extern template Tensor<double> Draws::statistic(std::vector<std::int32_t> ChainRecord::*) const;
+extern template Tensor<double> Draws::statistic(std::vector<std::uint8_t> ChainRecord::*) const;
+
+}  // namespace pollen

@@ -1,0 +1,96 @@
+#include <pollen/samplers/gibbs_precision.hpp>
+
+#include <pollen/autograd/streams.hpp>
+#include <pollen/nn/kernels/gamma_draws.hpp>
+#include <pollen/samplers/kernels/noisy_pass.hpp>
+#include <pollen/samplers/kernels/sampler_options.hpp>
+#include <pollen/samplers/sghmc.hpp>
+#include <pollen/samplers/sgld.hpp>
+
+namespace pollen {
+
+template <Real T>
+GibbsPrecisionChain<T>::GibbsPrecisionChain(GammaHyperprior hyperprior, std::unique_ptr<Chain<T>> inner,
+                                            NetworkPotential<T>& potential, std::uint64_t seed, std::uint32_t chain)
+    : hyperprior_(hyperprior),
+      inner_(std::move(inner)),
+      stochastic_(dynamic_cast<StochasticChain<T>*>(inner_.get())),
+      potential_(potential),
+      seed_(seed),
+      chain_(chain),
+      precisions_(Parameters<T>(potential.network()).count()) {
+    if (!stochastic_)
+        throw ValueError(
+            "GibbsPrecision: the sampler keeps what it knows of the potential from step to step; only a "
+            "stochastic-gradient sampler can have its prior changed in between");
+    kernels::check_positive("GibbsPrecision", "the temperature", potential.temperature());
+}
+
+template <Real T>
+StepStatistics GibbsPrecisionChain<T>::step() {
+    const std::int64_t t = inner_->steps();
+    if (t % hyperprior_.every == 0) {
+        const double temperature = potential_.temperature();
+        // The normals and uniforms of the streams of batches serve nothing else.
+        const RandomKey key{seed_, stream_of(Purpose::chain_batches, chain_), static_cast<std::uint64_t>(t)};
+        std::vector<double> shapes(precisions_.size()), rates(shapes.size());
+        for (std::size_t k = 0; k < shapes.size(); ++k) {
+            const Quantity& block = potential_.blocks()[k];
+            const auto weights = inner_->position().subspan(static_cast<std::size_t>(block.offset),
+                                                            static_cast<std::size_t>(block.shape.size()));
+            const double n = static_cast<double>(weights.size());
+            shapes[k] = 1 + (hyperprior_.shape - 1 + n / 2) / temperature;
+            rates[k] = (hyperprior_.rate + kernels::dot_in_double<T>(weights, weights) / 2) / temperature;
+            if (!(shapes[k] > 0))
+                throw ValueError("GibbsPrecision: at temperature " + to_text(temperature) + " the precision of " +
+                                 block.name + " has no law; a shape of at least 1 is needed");
+        }
+        kernels::fill_log_gamma(key, 0, shapes, precisions_);
+        for (std::size_t k = 0; k < shapes.size(); ++k) {
+            precisions_[k] = std::exp(precisions_[k]) / rates[k];
+            potential_.set_precision(k, precisions_[k]);
+        }
+        stochastic_->refresh();
+    }
+    return inner_->step();
+}
+
+template <Real T>
+void GibbsPrecisionChain<T>::visit(StateVisitor& visitor) {
+    inner_->visit(visitor);
+    visitor.vector("precisions", precisions_);
+    for (std::size_t k = 0; k < precisions_.size(); ++k)
+        if (precisions_[k] > 0) potential_.set_precision(k, precisions_[k]);
+}
+
+namespace detail {
+
+void check(const GammaHyperprior& hyperprior) {
+    kernels::check_positive("GibbsPrecision", "shape", hyperprior.shape);
+    kernels::check_positive("GibbsPrecision", "rate", hyperprior.rate);
+    kernels::check_option(hyperprior.every > 0, "GibbsPrecision", "every", to_text(hyperprior.every), "be positive");
+}
+
+std::string describe(const GammaHyperprior& hyperprior, const std::string& sampler) {
+    return kernels::describe_options("GibbsPrecision", {{"sampler", sampler},
+                                                        {"shape", to_text(hyperprior.shape)},
+                                                        {"rate", to_text(hyperprior.rate)},
+                                                        {"every", to_text(hyperprior.every)}});
+}
+
+template <Real T>
+NetworkPotential<T>& network_of(Potential<T>& potential) {
+    if (auto* const network = dynamic_cast<NetworkPotential<T>*>(&potential)) return *network;
+    throw ValueError("GibbsPrecision: the potential is not that of a network: " + potential.describe());
+}
+
+template NetworkPotential<float>& network_of(Potential<float>&);
+template NetworkPotential<double>& network_of(Potential<double>&);
+
+}  // namespace detail
+
+template class GibbsPrecisionChain<float>;
+template class GibbsPrecisionChain<double>;
+static_assert(SamplerOf<GibbsPrecision<Sgld>, float> && SamplerOf<GibbsPrecision<Sghmc>, double>);
+
+}  // namespace pollen

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <pollen/samplers/kernels/chain_file.hpp>
+#include <pollen/samplers/kernels/chain_state.hpp>
+#include <pollen/samplers/kernels/run_progress.hpp>
+#include <pollen/samplers/run.hpp>
+#include <pollen/samplers/stan_csv.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pollen::detail {
+
+// A chain of float or of double.
+class AnyChain {
+  public:
+    virtual ~AnyChain() = default;
+    // Finds the start and begins there. Returns the energy of the start.
+    virtual Energy begin() = 0;
+    virtual StepStatistics step() = 0;
+    virtual void values(std::span<double> out) = 0;
+    virtual void visit(StateVisitor& visitor) = 0;
+    virtual std::vector<double> inverse_metric() const = 0;
+    virtual double weight() const = 0;
+};
+
+// What the chains of a run have in common.
+struct RunPlan {
+    RunOptions options;
+    std::string sampler, precision;
+    std::vector<Quantity> quantities;
+    std::int64_t value_count = 0, dimensions = 0;
+    std::int64_t max_depth = 10;
+    double target_acceptance = 0.8;
+    RunDescription about = {};
+    StanCsvRows rows;
+
+    std::int64_t steps() const { return options.warmup + options.draws * options.thin; }
+};
+
+// One chain of a run, with its file and its state.
+class ChainRunner {
+  public:
+    // Draws go to `values`, value_count numbers each, where it is not null.
+    ChainRunner(const RunPlan& plan, std::uint32_t chain, std::unique_ptr<AnyChain> any, double* values);
+
+    void begin();
+    // Makes the file, or goes on with the one that is there.
+    void open();
+    // Removes what open() made, if it made anything.
+    void undo_open();
+
+    bool finished() const { return state_.steps >= plan_->steps(); }
+    std::int64_t steps() const { return state_.steps; }
+
+    // Steps until the chain is finished, its time is over or stop() is true.
+    void advance(double seconds, const std::function<bool()>& stop, RunProgress& progress);
+
+    // Everything to the disk, and the end of the file. After an error in a step the state is that of the last flush.
+    void close(bool after_error);
+
+    ChainRecord& record() { return record_; }
+    const std::string& file() const { return csv_path_; }
+
+  private:
+    void step();
+    void add_row(const StepStatistics& statistics, bool draw);
+    void add_adaptation(double step_size);
+    void append_rows();
+    void flush();
+    void resume();
+    void read_back();
+    void start_file();
+    std::string header() const;
+    RunDescription about() const;
+    ChainStatus status() const;
+
+    const RunPlan* plan_;
+    std::uint32_t chain_;
+    std::unique_ptr<AnyChain> any_;
+    double* values_;
+    bool weights_ = false;
+    std::vector<double> row_;
+    std::string text_;  // rows that are not in the file yet
+    std::string csv_path_, state_path_;
+    ChainFile file_;
+    bool created_ = false;
+    RunState state_;
+    ChainRecord record_;
+    // Of the present phase, for the progress.
+    double acceptance_sum_ = 0, last_step_size_ = 0;
+    std::int64_t acceptance_count_ = 0;
+    double last_flush_ = 0;
+    std::int64_t flushed_steps_ = 0, steps_a_look_ = 1;
+};
+
+// "1.5 GB"
+std::string bytes_text(double bytes);
+// What the draws of a run take in memory, and the rows on their way to the disk.
+double memory_of(const RunPlan& plan);
+
+// Runs the chains.
+Draws run_all(RunPlan plan, std::vector<std::unique_ptr<AnyChain>> chains);
+
+}  // namespace pollen::detail

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <pollen/samplers/adaptation.hpp>
+#include <pollen/samplers/chain.hpp>
+#include <pollen/samplers/metric.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// What the samplers with full-batch gradients share.
+namespace pollen::detail {
+
+// A point of phase space, and what is known there.
+template <Real T>
+struct Phase {
+    std::vector<T> position, gradient, momentum, velocity;
+    Energy energy;
+    double kinetic = 0;
+
+    void resize(std::size_t n) {
+        for (std::vector<T>* x : {&position, &gradient, &momentum, &velocity}) x->resize(n);
+    }
+};
+
+// U(a) - U(b), the parts apart: each is a small difference of large numbers.
+inline double difference(const Energy& a, const Energy& b) {
+    return (a.prior - b.prior) + (a.likelihood - b.likelihood);
+}
+
+// min(1, exp(-x)), and 0 for NaN.
+double acceptance_of(double x);
+
+// Throws `Hmc: step_size is 0; it must be positive`.
+void check_positive(const char* who, const char* name, double x);
+// ... unless 0 < x < 1.
+void check_fraction(const char* who, const char* name, double x);
+// Up to 16 numbers, or how many and a checksum.
+std::string text_of(const std::vector<double>& numbers);
+
+// One leapfrog step on H = beta U + p' M^-1 p / 2:
+//
+//     p -= e/2 beta grad U(q),  q += e M^-1 p,  p -= e/2 beta grad U(q)
+template <Real T>
+void leapfrog(Potential<T>& potential, const Metric<T>& metric, double beta, double step_size, Phase<T>& z);
+
+template <Real T>
+class FullBatchChain : public Chain<T> {
+  public:
+    FullBatchChain(const char* name, std::unique_ptr<Potential<T>> potential, ChainStart<T> start);
+
+    std::span<const T> position() const override { return z_.position; }
+    std::int64_t steps() const override { return step_; }
+    void visit(StateVisitor& visitor) override;
+
+  protected:
+    Random random() const { return random_of(seed_, chain_, step_); }
+    double beta() const { return 1 / potential_->temperature(); }
+    std::int64_t size() const { return std::ssize(z_.position); }
+
+    const char* name_;
+    std::unique_ptr<Potential<T>> potential_;
+    std::uint64_t seed_;
+    std::uint32_t chain_;
+    std::int64_t warmup_steps_;
+    std::int64_t step_ = 0;
+    Phase<T> z_;
+};
+
+// A chain with a step size and a metric, which the warm-up adapts.
+template <Real T>
+class HamiltonianChain : public FullBatchChain<T> {
+  public:
+    HamiltonianChain(const char* name, std::unique_ptr<Potential<T>> potential, ChainStart<T> start, double step_size,
+                     double target, const WarmupOptions& warmup, MetricKind kind,
+                     const std::vector<double>& inverse_metric);
+
+    void visit(StateVisitor& visitor) override;
+    std::vector<double> inverse_metric() const override { return metric_.inverse(); }
+
+  protected:
+    // Before the first step: searches for a step size, if there is a warm-up that adapts it.
+    void prepare(Random& random);
+    // After a step: adapts. True if the metric has changed.
+    bool adapt(Random& random, double acceptance);
+    void leapfrog(double step_size, Phase<T>& z) {
+        detail::leapfrog(*this->potential_, metric_, this->beta(), step_size, z);
+    }
+
+    double step_size_;
+    Metric<T> metric_;
+    Warmup warmup_;
+    Phase<T> trial_;  // a proposal
+
+  private:
+    void find_step_size(Random& random);
+};
+
+}  // namespace pollen::detail

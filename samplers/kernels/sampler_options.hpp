@@ -1,0 +1,44 @@
+#pragma once
+
+#include <pollen/autograd/error.hpp>
+#include <pollen/nn/checks.hpp>
+#include <pollen/nn/schedule.hpp>
+#include <pollen/samplers/kernels/full_batch.hpp>
+
+#include <cmath>
+#include <initializer_list>
+#include <string>
+
+// How samplers describe and check their options.
+namespace pollen::kernels {
+
+struct NamedOption {
+    const char* name;
+    std::string text;
+};
+
+// "Sgld(step_size = 0.01, batch = 128)"
+inline std::string describe_options(const char* sampler, std::initializer_list<NamedOption> options) {
+    std::string text;
+    for (const auto& [name, value] : options) text += (text.empty() ? "" : ", ") + std::string(name) + " = " + value;
+    return std::string(sampler) + "(" + text + ")";
+}
+
+// Throws `Sgld: batch is -1; it must not be negative`.
+inline void check_option(bool good, const char* sampler, const char* name, const std::string& value,
+                         const char* expected) {
+    if (!good) throw ValueError(std::string(sampler) + ": " + name + " is " + value + "; it must " + expected);
+}
+
+using detail::check_positive;
+
+// The step size of a step; a schedule of one's own may return anything.
+inline double step_size_at(const char* sampler, const Schedule& schedule, std::int64_t step) {
+    const double e = schedule(step);
+    if (!(e >= 0) || std::isinf(e))
+        throw ValueError(std::string(sampler) + ": step_size is " + to_text(e) + " at step " + std::to_string(step) +
+                         "; it must be finite and not negative");
+    return e;
+}
+
+}  // namespace pollen::kernels

@@ -1,0 +1,137 @@
+#include <pollen/samplers/metropolis.hpp>
+
+#include <pollen/autograd/error.hpp>
+#include <pollen/nn/checks.hpp>
+#include <pollen/samplers/kernels/full_batch.hpp>
+#include <pollen/samplers/kernels/sampler_options.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pollen {
+
+namespace {
+
+constexpr const char* name = "Metropolis";
+
+template <Real T>
+class MetropolisChain final : public detail::FullBatchChain<T> {
+  public:
+    MetropolisChain(const Metropolis& options, std::unique_ptr<Potential<T>> potential, ChainStart<T> start);
+
+    StepStatistics step() override;
+    void visit(StateVisitor& visitor) override;
+    std::vector<double> inverse_metric() const override { return metric_.inverse(); }
+
+  private:
+    void adapt(double acceptance);
+
+    using detail::FullBatchChain<T>::z_;
+
+    double best_scale_, scale_;
+    double target_;
+    bool adapts_;
+    std::int64_t count_ = 0;  // steps since the scale was set anew
+    Metric<T> metric_;
+    WarmupWindows windows_;
+    WindowMoments moments_;
+    std::vector<T> trial_;
+};
+
+template <Real T>
+MetropolisChain<T>::MetropolisChain(const Metropolis& options, std::unique_ptr<Potential<T>> potential,
+                                    ChainStart<T> start)
+    : detail::FullBatchChain<T>(name, std::move(potential), std::move(start)),
+      best_scale_(options.scale / std::sqrt(static_cast<double>(this->size()))),
+      scale_(best_scale_),
+      target_(options.target_acceptance.value_or(0.234 + 0.206 / static_cast<double>(this->size()))),
+      adapts_(options.adapt && this->warmup_steps_ > 0),
+      metric_(options.metric, this->size()),
+      trial_(z_.position.size()) {
+    if (!options.inverse_metric.empty()) metric_.set_inverse(options.inverse_metric, name);
+    if (!adapts_ || options.metric == MetricKind::unit) return;
+    WarmupOptions windows;
+    windows.first = options.first;
+    windows.window = options.window;
+    windows.last = options.last;
+    windows_ = WarmupWindows(this->warmup_steps_, windows);
+    moments_ = WindowMoments(options.metric == MetricKind::dense, this->size());
+}
+
+template <Real T>
+void MetropolisChain<T>::adapt(double acceptance) {
+    ++count_;
+    scale_ *= std::exp(std::pow(static_cast<double>(count_), -0.6) * (acceptance - target_));
+    if (windows_.inside(this->step_)) moments_.add(std::span<const T>(z_.position));
+    if (!windows_.last_of_window(this->step_)) return;
+    metric_.set_inverse(moments_.regularised(), name);
+    windows_.advance(this->step_);
+    moments_.restart();
+    scale_ = best_scale_;
+    count_ = 0;
+}
+
+template <Real T>
+StepStatistics MetropolisChain<T>::step() {
+    Random random = this->random();
+    StepStatistics s;
+    s.step_size = scale_;
+    metric_.draw_velocity(random, trial_);
+    const T scale = static_cast<T>(scale_);
+    for (std::size_t i = 0; i < trial_.size(); ++i) trial_[i] = z_.position[i] + scale * trial_[i];
+    const Energy energy = this->potential_->evaluate(trial_, {});
+    const double rise = detail::difference(energy, z_.energy) * this->beta();
+    s.invalid = !std::isfinite(rise);
+    s.acceptance = s.invalid ? 0 : detail::acceptance_of(rise);
+    if (random.uniform<double>() < s.acceptance) {
+        std::swap(z_.position, trial_);
+        z_.energy = energy;
+    }
+    s.energy = z_.energy.total() * this->beta();
+    if (adapts_ && this->step_ < this->warmup_steps_) adapt(s.acceptance);
+    ++this->step_;
+    return s;
+}
+
+template <Real T>
+void MetropolisChain<T>::visit(StateVisitor& visitor) {
+    detail::FullBatchChain<T>::visit(visitor);
+    visitor.number("scale", scale_);
+    metric_.visit(visitor);
+    if (!adapts_) return;
+    visitor.integer("scale_count", count_);
+    windows_.visit(visitor);
+    moments_.visit(visitor);
+}
+
+}  // namespace
+
+template <Real T>
+std::unique_ptr<Chain<T>> Metropolis::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
+    detail::check_positive(name, "scale", scale);
+    for (const auto& [what, n] : {NamedSize{"first", first}, NamedSize{"last", last}})
+        if (n < 0)
+            throw ValueError(std::string(name) + ": " + what + " is " + std::to_string(n) +
+                             "; it must not be negative");
+    check_sizes(name, {{"window", window}});
+    if (target_acceptance) detail::check_fraction(name, "target_acceptance", *target_acceptance);
+    return std::make_unique<MetropolisChain<T>>(*this, std::move(potential), std::move(start));
+}
+
+std::string Metropolis::describe() const {
+    return kernels::describe_options(
+        name, {{"scale", to_text(scale)},
+               {"target_acceptance", target_acceptance ? to_text(*target_acceptance) : "by dimension"},
+               {"metric", to_string(metric)},
+               {"inverse_metric", detail::text_of(inverse_metric)},
+               {"adapt", adapt ? "yes" : "no"},
+               {"first", to_text(first)},
+               {"window", to_text(window)},
+               {"last", to_text(last)}});
+}
+
+template std::unique_ptr<Chain<float>> Metropolis::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
+template std::unique_ptr<Chain<double>> Metropolis::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
+static_assert(SamplerOf<Metropolis, float> && SamplerOf<Metropolis, double>);
+
+}  // namespace pollen

@@ -1,0 +1,102 @@
+#include <pollen/samplers/naive_sghmc.hpp>
+
+#include <pollen/samplers/kernels/stochastic_walk.hpp>
+
+namespace pollen {
+
+namespace {
+
+template <Real T>
+class NaiveSghmcChain final : public kernels::MomentumWalk<T> {
+  public:
+    NaiveSghmcChain(const NaiveSghmc& options, std::unique_ptr<Potential<T>> potential, ChainStart<T> start)
+        : kernels::MomentumWalk<T>("NaiveSghmc", std::move(potential), std::move(start), options.batch),
+          options_(options) {
+        kernels::check_positive("NaiveSghmc", "step_size", options_.step_size);
+        kernels::check_option(options_.length > 0, "NaiveSghmc", "length", to_text(options_.length), "be positive");
+        kernels::check_positive("NaiveSghmc", "the temperature", this->temperature());
+        this->draw_momentum(options_.step_size * this->temperature());
+        if (options_.metropolis) whole_ = this->potential_->evaluate(this->position_, {});
+    }
+
+    StepStatistics step() override {
+        StepStatistics statistics;
+        const double h = statistics.step_size = options_.step_size;
+        Random random = random_of(this->seed_, this->chain_, this->steps_);
+        random.fill_normal(this->v_, T(0), static_cast<T>(std::sqrt(h * this->temperature())));
+        const double before = kernels::dot_in_double<T>(this->v_, this->v_);
+        const bool finite = leapfrog(h);
+        statistics.gradients = this->gradients_.count;
+        if (!options_.metropolis || !finite) {
+            this->arrive(finite, statistics);
+            return statistics;
+        }
+        // log a = -(dU + d(v.v) / (2h)) / T
+        const Energy energy = this->potential_->evaluate(this->next_, {});
+        const double after = kernels::dot_in_double<T>(this->v_, this->v_);
+        const double difference = (energy.prior - whole_.prior) + (energy.likelihood - whole_.likelihood);
+        const double log_a = -(difference + (after - before) / (2 * h)) / this->temperature();
+        statistics.acceptance = std::isnan(log_a) ? 0 : std::exp(std::min(0.0, log_a));
+        const bool accepted = random.uniform<double>() < statistics.acceptance;
+        if (accepted && this->arrive(true, statistics)) {
+            whole_ = energy;
+        } else if (!accepted) {
+            this->stay(statistics);
+            statistics.invalid = !std::isfinite(energy.total());
+        }
+        statistics.energy = whole_.total() / this->temperature();
+        return statistics;
+    }
+
+    void refresh() override {
+        kernels::MomentumWalk<T>::refresh();
+        if (options_.metropolis) whole_ = this->potential_->evaluate(this->position_, {});
+    }
+
+    void visit(StateVisitor& visitor) override {
+        kernels::MomentumWalk<T>::visit(visitor);
+        visitor.number("whole_prior", whole_.prior);
+        visitor.number("whole_likelihood", whole_.likelihood);
+    }
+
+  private:
+    // Kicks of h/2, h, ..., h, h/2, between them L drifts. The first gradient is there, the batches follow its own.
+    bool leapfrog(double h) {
+        this->gradients_.begin(this->steps_);
+        this->gradients_.draw();
+        std::copy(this->position_.begin(), this->position_.end(), this->next_.begin());
+        const std::int64_t length = options_.length;
+        for (std::int64_t k = 0; k < length; ++k) {
+            if (!kernels::momentum_step<T>(this->next_, this->gradient_, 1, k == 0 ? h / 2 : h, 0, {}, {}, this->v_,
+                                           this->next_))
+                return false;
+            if (!std::isfinite(this->gradients_(this->next_, this->gradient_).total())) return false;
+        }
+        const T half = static_cast<T>(h / 2);
+        for (std::size_t i = 0; i < this->v_.size(); ++i) this->v_[i] -= half * this->gradient_[i];
+        return true;
+    }
+
+    NaiveSghmc options_;
+    Energy whole_;  // U over all items at the position, for the Metropolis correction
+};
+
+}  // namespace
+
+template <Real T>
+std::unique_ptr<Chain<T>> NaiveSghmc::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
+    return std::make_unique<NaiveSghmcChain<T>>(*this, std::move(potential), std::move(start));
+}
+
+std::string NaiveSghmc::describe() const {
+    return kernels::describe_options("NaiveSghmc", {{"step_size", to_text(step_size)},
+                                                    {"length", to_text(length)},
+                                                    {"batch", to_text(batch)},
+                                                    {"metropolis", metropolis ? "true" : "false"}});
+}
+
+template std::unique_ptr<Chain<float>> NaiveSghmc::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
+template std::unique_ptr<Chain<double>> NaiveSghmc::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
+static_assert(SamplerOf<NaiveSghmc, float> && SamplerOf<NaiveSghmc, double>);
+
+}  // namespace pollen

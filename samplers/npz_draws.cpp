@@ -1,0 +1,30 @@
+#include <pollen/samplers/npz_draws.hpp>
+
+#include <pollen/autograd/error.hpp>
+#include <pollen/data/npz.hpp>
+
+#include <algorithm>
+
+namespace pollen {
+
+void write_npz_draws(const std::string& path, const Draws& draws) {
+    if (draws.values.rank() != 3)
+        throw ValueError("write_npz_draws: the values of the draws are not in memory (keep = false)");
+    NpzArrays arrays;
+    for (const Quantity& q : draws.quantities) arrays.emplace_back(q.name, draws[q.name]);
+    const auto whole = [](const Tensor<double>& x) { return cast<std::int32_t>(x); };
+    Tensor<double> lp = draws.statistic(&ChainRecord::energy);
+    for (double& x : lp.mutable_values()) x = -x;
+    arrays.emplace_back("lp__", lp);
+    arrays.emplace_back("accept_stat__", draws.statistic(&ChainRecord::acceptance));
+    arrays.emplace_back("stepsize__", draws.statistic(&ChainRecord::step_size));
+    arrays.emplace_back("treedepth__", whole(draws.statistic(&ChainRecord::tree_depth)));
+    arrays.emplace_back("n_leapfrog__", draws.statistic(&ChainRecord::gradients));
+    arrays.emplace_back("divergent__", whole(draws.statistic(&ChainRecord::divergent)));
+    arrays.emplace_back("energy__", draws.statistic(&ChainRecord::hamiltonian));
+    arrays.emplace_back("invalid__", whole(draws.statistic(&ChainRecord::invalid)));
+    arrays.emplace_back("weight__", draws.statistic(&ChainRecord::weight));
+    write_npz(path, arrays);
+}
+
+}  // namespace pollen

@@ -1,0 +1,124 @@
+#include <pollen/samplers/predict.hpp>
+
+#include <pollen/autograd/error.hpp>
+#include <pollen/samplers/stan_csv.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace pollen {
+
+namespace {
+
+constexpr std::size_t thetas_at_once = 16;
+
+}  // namespace
+
+void each_draw(const Draws& draws, std::int64_t every,
+               const std::function<void(std::int64_t, std::int64_t, std::span<const double>)>& f) {
+    if (every < 1) throw ValueError("each_draw: every is " + std::to_string(every) + "; at least 1 is needed");
+    const std::int64_t used = draws.size() / every;
+    if (used == 0)
+        throw ValueError("each_draw: " + std::to_string(draws.size()) + " draws a chain; one of every " +
+                         std::to_string(every) + " is none");
+    const auto width = static_cast<std::size_t>(draws.value_count());
+    if (draws.values.rank() == 3) {
+        const std::span<const double> all = draws.values.values();
+        for (std::int64_t c = 0; c < std::ssize(draws.chains); ++c) {
+            for (std::int64_t i = 0; i < used; ++i)
+                f(c, i, all.subspan(static_cast<std::size_t>(c * draws.size() + (i + 1) * every - 1) * width, width));
+        }
+        return;
+    }
+    if (draws.files.size() != draws.chains.size())
+        throw ValueError("each_draw: the draws are neither in memory nor in files");
+    for (std::size_t c = 0; c < draws.files.size(); ++c) {
+        StanCsvReader reader(draws.files[c]);
+        StanCsvReader::Row row;
+        std::int64_t i = 0, seen = 0;
+        // Rows in between are only counted.
+        while (i < used && reader.next(row, (seen + 1) % every == 0)) {
+            if (row.warmup) continue;
+            if (++seen % every != 0) continue;
+            if (row.values.size() != width)
+                throw FileError(draws.files[c] + ": has " + std::to_string(row.values.size()) +
+                                " numbers a draw; there should be " + std::to_string(width));
+            f(static_cast<std::int64_t>(c), i++, row.values);
+        }
+        if (i < used)
+            throw FileError(draws.files[c] + ": has " + std::to_string(seen) + " draws; there should be " +
+                            std::to_string(draws.size()));
+    }
+}
+
+template <Real T>
+void each_draw(const Module<T>& net, const Draws& draws, const Tensor<T>& x, DrawOptions options,
+               const std::type_identity_t<UseOutputs<T>>& use) {
+    const std::int64_t size = parameter_count(net);
+    if (draws.value_count() < size)
+        throw ShapeError("each_draw: a draw has " + std::to_string(draws.value_count()) + " numbers; the network has " +
+                         std::to_string(size) + " parameters");
+    std::vector<Tensor<T>> thetas;
+    const auto flush = [&] {
+        if (thetas.empty()) return;
+        each_theta<T>(net, thetas, x, options.predict, use);
+        options.predict.draw += thetas.size();
+        thetas.clear();
+    };
+    each_draw(draws, options.every, [&](std::int64_t, std::int64_t, std::span<const double> values) {
+        Tensor<T> theta = Tensor<T>::empty(Shape{size});
+        std::transform(values.begin(), values.begin() + size, theta.fresh_data(),
+                       [](double v) { return static_cast<T>(v); });
+        thetas.push_back(std::move(theta));
+        if (thetas.size() == thetas_at_once) flush();
+    });
+    flush();
+}
+
+template <Real T>
+Predictive<T> predict_draws(const Module<T>& net, const Draws& draws, const Tensor<T>& x, DrawOptions options) {
+    Predictive<T> predictive;
+    each_draw(net, draws, x, options, [&](const Tensor<T>& logits) { predictive.add(logits); });
+    return predictive;
+}
+
+template <Real T>
+FunctionSpace function_space(const Module<T>& net, const Draws& draws, const Tensor<T>& x, FunctionValues values,
+                             DrawOptions options, std::uint64_t max_memory) {
+    const std::int64_t chains = std::ssize(draws.chains),
+                       used = draws.size() / std::max<std::int64_t>(options.every, 1);
+    Tensor<T> predictions;
+    T* to = nullptr;
+    each_draw(net, draws, x, options, [&](const Tensor<T>& outputs) {
+        if (!to) {
+            const double bytes = static_cast<double>(chains) * static_cast<double>(used) *
+                                 static_cast<double>(outputs.size()) * sizeof(T);
+            if (bytes > static_cast<double>(max_memory))
+                throw ValueError("function_space: predictions at " + std::to_string(chains) + " x " +
+                                 std::to_string(used) + " draws, " + std::to_string(outputs.size()) +
+                                 " numbers each, are more than max_memory, " + std::to_string(max_memory) +
+                                 " bytes; use fewer rows of x, or every k-th draw");
+            predictions = Tensor<T>::empty(Shape{chains, used, outputs.size()});
+            to = predictions.mutable_data();
+        }
+        if (values == FunctionValues::probabilities) {
+            Predictive<T> one;
+            one.add(outputs);
+            const Tensor<T> p = one.probabilities();
+            to = std::copy(p.begin(), p.end(), to);
+        } else {
+            to = std::copy(outputs.begin(), outputs.end(), to);
+        }
+    });
+    return function_space(predictions);
+}
+
+#define POLLEN_INSTANTIATE(T)                                                                                     \
+    template void each_draw(const Module<T>&, const Draws&, const Tensor<T>&, DrawOptions, const UseOutputs<T>&); \
+    template Predictive<T> predict_draws(const Module<T>&, const Draws&, const Tensor<T>&, DrawOptions);          \
+    template FunctionSpace function_space(const Module<T>&, const Draws&, const Tensor<T>&, FunctionValues,       \
+                                          DrawOptions, std::uint64_t);
+POLLEN_INSTANTIATE(float)
+POLLEN_INSTANTIATE(double)
+
+}  // namespace pollen

@@ -1,0 +1,155 @@
+#include <pollen/samplers/run.hpp>
+
+#include <pollen/nn/checks.hpp>
+#include <pollen/samplers/kernels/chain_runner.hpp>
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace pollen::detail {
+
+namespace {
+
+template <Real T>
+class TypedChain final : public AnyChain {
+  public:
+    TypedChain(const Potential<T>& potential, BeginChain<T> begin, const RunOptions& options, std::uint32_t chain)
+        : own_(potential.clone()), given_(potential.clone()), begin_(std::move(begin)), options_(&options) {
+        start_.seed = options.seed;
+        start_.chain = chain;
+        start_.warmup = options.warmup;
+    }
+
+    Energy begin() override {
+        const auto& starts = options_->starts;
+        if (starts.empty()) {
+            start_.position = find_start(*own_, start_.seed, start_.chain, options_->radius);
+        } else {
+            const std::vector<double>& point = starts[starts.size() == 1 ? 0 : start_.chain];
+            start_.position.assign(point.size(), T(0));
+            std::transform(point.begin(), point.end(), start_.position.begin(),
+                           [](double x) { return static_cast<T>(x); });
+        }
+        const Energy energy = own_->evaluate(start_.position, {});
+        if (!std::isfinite(energy.total()))
+            throw ValueError("the energy of its start is " + to_text(energy.prior) + " + " +
+                             to_text(energy.likelihood) + " (prior and likelihood); it must be finite");
+        chain_ = begin_(std::move(given_), std::move(start_));
+        return energy;
+    }
+
+    StepStatistics step() override { return chain_->step(); }
+    void values(std::span<double> out) override { own_->values(chain_->position(), out); }
+    void visit(StateVisitor& visitor) override { chain_->visit(visitor); }
+    std::vector<double> inverse_metric() const override { return chain_->inverse_metric(); }
+    double weight() const override { return chain_->weight(); }
+
+  private:
+    std::unique_ptr<Potential<T>> own_, given_;
+    BeginChain<T> begin_;
+    const RunOptions* options_;
+    ChainStart<T> start_;
+    std::unique_ptr<Chain<T>> chain_;
+};
+
+void check(const RunPlan& plan) {
+    const RunOptions& o = plan.options;
+    const auto need = [](bool good, const std::string& what) {
+        if (!good) throw ValueError("run_chains: " + what);
+    };
+    const auto between = [&](const char* name, std::int64_t n, std::int64_t least, std::int64_t most) {
+        need(n >= least, std::string(name) + " is " + std::to_string(n) +
+                             (least == 0 ? "; it must not be negative" : "; at least 1 is needed"));
+        need(n <= most,
+             std::string(name) + " is " + std::to_string(n) + "; at most " + std::to_string(most) + " are possible");
+    };
+    between("chains", o.chains, 1, 100'000);
+    between("warmup", o.warmup, 0, 1'000'000'000'000);
+    between("thin", o.thin, 1, 1'000'000);
+    between("draws", o.draws, 0, 1'000'000'000'000);
+    between("flush_every", o.flush_every, 0, 1'000'000'000'000);
+    need(o.radius >= 0 && std::isfinite(o.radius),
+         "radius is " + to_text(o.radius) + "; it must be a number from 0 up");
+    need(plan.dimensions > 0, "the potential has no parameters");
+    need(o.starts.size() <= 1 || std::ssize(o.starts) == o.chains,
+         std::to_string(o.starts.size()) + " starts for " + std::to_string(o.chains) +
+             " chains; one a chain, or one for all, is needed");
+    for (std::size_t c = 0; c < o.starts.size(); ++c)
+        need(std::ssize(o.starts[c]) == plan.dimensions, "start " + std::to_string(c + 1) + " has " +
+                                                             std::to_string(o.starts[c].size()) +
+                                                             " numbers; theta has " + std::to_string(plan.dimensions));
+    need(!o.directory.empty() || !o.resume, "resume needs a directory");
+    need(!o.directory.empty() || !o.save_warmup, "save_warmup needs a directory");
+    need(!o.directory.empty() || o.keep, "keep = false needs a directory for the draws to go to");
+    const double memory = memory_of(plan);
+    need(memory <= static_cast<double>(o.max_memory),
+         std::to_string(o.chains) + " chains of " + std::to_string(o.draws) + " draws of " +
+             std::to_string(plan.value_count) + " numbers need " + bytes_text(memory) +
+             " of memory, more than max_memory, " + bytes_text(static_cast<double>(o.max_memory)) +
+             "; draw less, thin more, " +
+             (o.keep ? "or let draws go to a directory alone (keep = false)" : "or run fewer chains"));
+}
+
+// The number after a word in a sampler's description: "max_depth 10".
+double number_in(const std::string& text, const std::string& word, double otherwise) {
+    const std::size_t at = text.find(word + " ");
+    if (at == text.npos) return otherwise;
+    double x = 0;
+    const char* first = text.data() + at + word.size() + 1;
+    const auto [end, error] = std::from_chars(first, text.data() + text.size(), x);
+    return error == std::errc() ? x : otherwise;
+}
+
+std::string starts_text(const RunOptions& o) {
+    if (o.starts.empty()) return "within " + to_text(o.radius);
+    uLong sum = 0;
+    for (const std::vector<double>& start : o.starts)
+        sum = crc32_z(sum, reinterpret_cast<const unsigned char*>(start.data()), start.size() * sizeof(double));
+    return std::to_string(o.starts.size()) + " given (" + std::to_string(sum) + ")";
+}
+
+}  // namespace
+
+template <Real T>
+Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, const std::string& sampler,
+                    const RunOptions& options) {
+    RunPlan plan{.options = options,
+                 .sampler = sampler,
+                 .precision = sizeof(T) == sizeof(float) ? "float" : "double",
+                 .quantities = potential.quantities(),
+                 .value_count = potential.value_count(),
+                 .dimensions = potential.size(),
+                 .rows = StanCsvRows(options.directory.empty() ? std::vector<Quantity>{} : potential.quantities())};
+    plan.max_depth = static_cast<std::int64_t>(std::clamp(number_in(sampler, "max_depth", 10), 0.0, 1e6));
+    plan.target_acceptance = number_in(sampler, "target_acceptance", 0.8);
+    std::string quantities;
+    for (const Quantity& q : plan.quantities)
+        quantities += (quantities.empty() ? "" : " ") + q.name + to_string(q.shape);
+    plan.about = {{"model", potential.describe()},
+                  {"numbers of type", plan.precision},
+                  {"temperature", to_text(potential.temperature())},
+                  {"quantities", quantities},
+                  {"sampler", sampler},
+                  {"seed", std::to_string(options.seed)},
+                  {"chains", std::to_string(options.chains)},
+                  {"warmup", std::to_string(options.warmup)},
+                  {"draws", std::to_string(options.draws)},
+                  {"thin", std::to_string(options.thin)},
+                  {"save_warmup", options.save_warmup ? "yes" : "no"},
+                  {"starts", starts_text(options)},
+                  {"name", options.name}};
+    check(plan);
+    std::vector<std::unique_ptr<AnyChain>> chains;
+    for (std::int64_t c = 0; c < options.chains; ++c)
+        chains.push_back(std::make_unique<TypedChain<T>>(potential, begin, options, static_cast<std::uint32_t>(c)));
+    return run_all(std::move(plan), std::move(chains));
+}
+
+template Draws run_chains_of(const Potential<float>&, const BeginChain<float>&, const std::string&, const RunOptions&);
+template Draws run_chains_of(const Potential<double>&, const BeginChain<double>&, const std::string&,
+                             const RunOptions&);
+
+}  // namespace pollen::detail

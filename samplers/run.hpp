@@ -1,0 +1,85 @@
+#pragma once
+
+#include <pollen/autograd/error.hpp>
+#include <pollen/nn/progress.hpp>
+#include <pollen/samplers/chain.hpp>
+#include <pollen/samplers/draws.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pollen {
+
+struct RunOptions {
+    std::int64_t chains = 4;
+    std::int64_t warmup = 1000;  // steps before the first draw, in which a sampler adapts itself
+    std::int64_t draws = 1000;   // of each chain
+    std::int64_t thin = 1;       // steps for one draw
+    std::uint64_t seed = 0;
+
+    // Where chains begin: anywhere in (-radius, radius) on the scale without bounds, or at given thetas, one a chain or
+    // one for all.
+    double radius = 2;
+    std::vector<std::vector<double>> starts = {};
+
+    // Where draws go as they are made, chain_1.csv, ... in CmdStan's layout (empty: nowhere), and with them the state
+    // of each chain, chain_1.state, ...: with `resume` a run goes on from there, if there is one, and ends with the
+    // same bytes as one that was never interrupted. A crash loses what was drawn since the last flush.
+    std::string directory = {};
+    bool resume = false;
+    std::int64_t flush_every = 0;  // draws; 0: once a second
+    bool save_warmup = false;      // in the files
+    std::string name = "model";    // of the model, in the files
+
+    // Whether the values of draws are kept in memory; if not, they are in the files alone. A run that would keep more
+    // than max_memory bytes does not start.
+    bool keep = true;
+    std::uint64_t max_memory = std::uint64_t{4} << 30;
+
+    Show show = Show::automatic;
+};
+
+// A chain that threw something. The others were stopped; what all of them had drawn is in draws(), and in the files.
+class RunError : public Error {
+  public:
+    RunError(const std::string& what, std::exception_ptr cause, std::shared_ptr<const Draws> draws)
+        : Error(what), cause_(std::move(cause)), draws_(std::move(draws)) {}
+
+    const std::exception_ptr& cause() const { return cause_; }
+    const Draws& draws() const { return *draws_; }
+
+  private:
+    std::exception_ptr cause_;
+    std::shared_ptr<const Draws> draws_;
+};
+
+namespace detail {
+template <Real T>
+using BeginChain = std::function<std::unique_ptr<Chain<T>>(std::unique_ptr<Potential<T>>, ChainStart<T>)>;
+template <Real T>
+Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, const std::string& sampler,
+                    const RunOptions& options);
+}  // namespace detail
+
+// Runs chains of a sampler side by side, each with a copy of the potential and a start of its own:
+//
+//     const Draws draws = run_chains(schools, Nuts{}, {.seed = 1, .directory = "schools"});
+//     std::cout << summary(draws);
+//
+// The draws depend on the seed, not on the number of threads. Ctrl-C ends a run after the current step of each chain,
+// with what was drawn (`interrupted` says so).
+template <Real T, class S>
+requires SamplerOf<S, T> Draws run_chains(const Potential<T>& potential, const S& sampler,
+                                          const RunOptions& options = {}) {
+    const detail::BeginChain<T> begin = [&](std::unique_ptr<Potential<T>> own, ChainStart<T> start) {
+        return sampler.begin(std::move(own), std::move(start));
+    };
+    return detail::run_chains_of<T>(potential, begin, sampler.describe(), options);
+}
+
+}  // namespace pollen

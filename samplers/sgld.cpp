@@ -1,0 +1,54 @@
+#include <pollen/samplers/sgld.hpp>
+
+#include <pollen/samplers/kernels/stochastic_walk.hpp>
+
+namespace pollen {
+
+namespace {
+
+template <Real T>
+class SgldChain final : public kernels::StochasticWalk<T> {
+  public:
+    SgldChain(const Sgld& options, std::unique_ptr<Potential<T>> potential, ChainStart<T> start)
+        : kernels::StochasticWalk<T>("Sgld", std::move(potential), std::move(start), options.batch,
+                                     options.control_variate),
+          schedule_(options.step_size) {
+        kernels::check_positive("Sgld", "step_size", schedule_(0));
+    }
+
+    // theta -= e/2 g~ + N(0, e T)
+    StepStatistics step() override {
+        StepStatistics statistics;
+        statistics.step_size = weight();
+        const double variance = statistics.step_size * this->temperature();
+        const bool finite = kernels::langevin_step<T>(this->position_, this->gradient_, statistics.step_size, variance,
+                                                      this->key(), this->next_);
+        this->arrive(finite, statistics);
+        return statistics;
+    }
+
+    // The step that leaves the present position.
+    double weight() const override { return kernels::step_size_at("Sgld", schedule_, this->steps_); }
+
+  private:
+    Schedule schedule_;
+};
+
+}  // namespace
+
+template <Real T>
+std::unique_ptr<Chain<T>> Sgld::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
+    return std::make_unique<SgldChain<T>>(*this, std::move(potential), std::move(start));
+}
+
+std::string Sgld::describe() const {
+    return kernels::describe_options("Sgld", {{"step_size", step_size.describe()},
+                                              {"batch", to_text(batch)},
+                                              {"control_variate.every", to_text(control_variate.every)}});
+}
+
+template std::unique_ptr<Chain<float>> Sgld::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
+template std::unique_ptr<Chain<double>> Sgld::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
+static_assert(SamplerOf<Sgld, float> && SamplerOf<Sgld, double>);
+
+}  // namespace pollen

@@ -1,0 +1,187 @@
+#include <pollen/samplers/stan_csv.hpp>
+
+#include <pollen/nn/checks.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+namespace pollen {
+
+namespace {
+
+// %.17g, which brings every double back, whatever the locale is.
+void append_number(std::string& text, double x) {
+    if (std::isnan(x)) {
+        text += "nan";
+        return;
+    }
+    char digits[32];
+    text.append(digits, std::to_chars(digits, digits + sizeof digits, x, std::chars_format::general, 17).ptr);
+}
+
+void append_number(std::string& text, std::int64_t n) {
+    char digits[24];
+    text.append(digits, std::to_chars(digits, digits + sizeof digits, n).ptr);
+}
+
+std::string short_number(double x) {
+    char digits[32];
+    return {digits, std::to_chars(digits, digits + sizeof digits, x, std::chars_format::general, 6).ptr};
+}
+
+std::string one_line(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+    return text;
+}
+
+std::string column_name(const std::string& name) {
+    std::string text = name;
+    std::replace(text.begin(), text.end(), '.', '_');
+    const bool odd =
+        text.empty() || text.ends_with("__") || text[0] == '#' || std::any_of(text.begin(), text.end(), [](char c) {
+            return static_cast<unsigned char>(c) <= ' ' || c == ',' || c == '"' || c == '\x7f';
+        });
+    if (odd)
+        throw ValueError("stan_csv: the quantity \"" + name +
+                         "\" cannot be a column: a name has no blanks, commas or quotes, does not begin with # and "
+                         "does not end in __");
+    return text;
+}
+
+// Calls f(element, "2.1") for the elements of a tensor, column-major, with the place of each in row-major order.
+template <class F>
+void each_element(const Shape& shape, const F& f) {
+    std::vector<std::int64_t> index(static_cast<std::size_t>(shape.rank()), 0);
+    std::string text;
+    for (std::int64_t k = 0; k < shape.size(); ++k) {
+        std::int64_t element = 0;
+        text.clear();
+        for (int axis = 0; axis < shape.rank(); ++axis) {
+            const std::int64_t i = index[static_cast<std::size_t>(axis)];
+            element = element * shape[axis] + i;
+            text += '.';
+            append_number(text, i + 1);
+        }
+        f(element, text);
+        for (int axis = 0; axis < shape.rank() && ++index[static_cast<std::size_t>(axis)] == shape[axis]; ++axis)
+            index[static_cast<std::size_t>(axis)] = 0;
+    }
+}
+
+}  // namespace
+
+std::string stan_csv_header(const StanCsvHeader& h, const std::vector<Quantity>& quantities) {
+    std::string text =
+        "# stan_version_major = 2\n"
+        "# stan_version_minor = 31\n"
+        "# stan_version_patch = 0\n"
+        "# model = " +
+        one_line(h.model) +
+        "\n"
+        "# method = sample (Default)\n"
+        "#   sample\n"
+        "#     num_samples = " +
+        to_text(h.draws * h.thin) + "\n#     num_warmup = " + to_text(h.warmup) +
+        "\n#     save_warmup = " + (h.save_warmup ? "1" : "0") + "\n#     thin = " + to_text(h.thin) +
+        "\n"
+        "#     adapt\n"
+        "#       engaged = 1\n"
+        "#       gamma = 0.05\n"
+        "#       delta = " +
+        to_text(h.target_acceptance) +
+        "\n"
+        "#       kappa = 0.75\n"
+        "#       t0 = 10\n"
+        "#     algorithm = hmc (Default)\n"
+        "#       hmc\n"
+        "#         engine = nuts (Default)\n"
+        "#           nuts\n"
+        "#             max_depth = " +
+        to_text(h.max_depth) + "\n#         metric = " + (h.dense ? "dense_e" : "diag_e (Default)") +
+        "\n#         stepsize = " + to_text(h.step_size) + "\n# id = " + to_text(h.chain) +
+        "\n# init = " + to_text(h.radius) + "\n# random\n#   seed = " + std::to_string(h.seed) +
+        "\n# output\n#   file = " + one_line(h.file) + "\n";
+    if (!h.sampler.empty()) text += "# sampler = " + one_line(h.sampler) + "\n";
+    text += "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__";
+    if (h.weights) text += ",weight__";
+    std::set<std::string> names;
+    for (const Quantity& q : quantities) {
+        const std::string name = column_name(q.name);
+        if (!names.insert(name).second) throw ValueError("stan_csv: two quantities would have the columns " + name);
+        each_element(q.shape, [&](std::int64_t, const std::string& index) { text += ',' + name + index; });
+    }
+    return text + '\n';
+}
+
+std::string stan_csv_adaptation(double step_size, std::span<const double> inverse_metric, std::int64_t size) {
+    std::string text = "# Adaptation terminated\n# Step size = ";
+    append_number(text, step_size);
+    text += '\n';
+    const auto row = [&](std::span<const double> numbers) {
+        text += "# ";
+        for (std::size_t k = 0; k < numbers.size(); ++k) {
+            if (k) text += ", ";
+            append_number(text, numbers[k]);
+        }
+        text += '\n';
+    };
+    const auto n = static_cast<std::size_t>(size);
+    if (inverse_metric.empty()) {
+        text += "# No free parameters for unit metric\n";
+    } else if (inverse_metric.size() == n) {
+        text += "# Diagonal elements of inverse mass matrix:\n";
+        row(inverse_metric);
+    } else {
+        text += "# Elements of inverse mass matrix:\n";
+        const std::size_t width = n > 0 && inverse_metric.size() % n == 0 ? n : inverse_metric.size();
+        for (std::size_t k = 0; k < inverse_metric.size(); k += width) row(inverse_metric.subspan(k, width));
+    }
+    return text;
+}
+
+// Readers take the number from character 17 of its line on.
+std::string stan_csv_footer(double warmup_seconds, double sampling_seconds) {
+    return "# \n#  Elapsed Time: " + short_number(warmup_seconds) + " seconds (Warm-up)\n#                " +
+           short_number(sampling_seconds) + " seconds (Sampling)\n#                " +
+           short_number(warmup_seconds + sampling_seconds) + " seconds (Total)\n# \n";
+}
+
+StanCsvRows::StanCsvRows(const std::vector<Quantity>& quantities) {
+    bool same = true;
+    for (const Quantity& q : quantities) {
+        each_element(q.shape, [&](std::int64_t element, const std::string&) {
+            same &= q.offset + element == std::ssize(order_);
+            order_.push_back(q.offset + element);
+        });
+    }
+    if (same) order_ = {};
+}
+
+void StanCsvRows::append(std::string& text, const StepStatistics& s, std::optional<double> weight,
+                         std::span<const double> values) const {
+    append_number(text, -s.energy);
+    text += ',';
+    append_number(text, s.acceptance);
+    text += ',';
+    append_number(text, s.step_size);
+    text += ',';
+    append_number(text, s.tree_depth);
+    text += ',';
+    append_number(text, s.gradients);
+    text += s.divergent ? ",1," : ",0,";
+    append_number(text, s.hamiltonian);
+    if (weight) {
+        text += ',';
+        append_number(text, *weight);
+    }
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        text += ',';
+        append_number(text, values[order_.empty() ? k : static_cast<std::size_t>(order_[k])]);
+    }
+    text += '\n';
+}
+
+}  // namespace pollen

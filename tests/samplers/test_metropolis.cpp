@@ -1,0 +1,62 @@
+#include <pollen/samplers/metropolis.hpp>
+
+#include "eight_schools.hpp"
+
+using namespace pollen;
+using namespace pollen::test;
+
+BOOST_AUTO_TEST_SUITE(metropolis)
+
+BOOST_AUTO_TEST_CASE(correlated_normal_moments) {
+    const Metropolis dense{.metric = MetricKind::dense};
+    const Run r = run(dense, *correlated_normal<double>(), 20000, 10000, 5);
+    check_normal(r);
+    BOOST_TEST(std::abs(r.acceptance - (0.234 + 0.0206)) < 0.08);
+    check_normal(run(dense, *correlated_normal<float>(), 20000, 10000, 5));
+    check_normal(run(Metropolis{}, *correlated_normal<double>(), 20000, 10000, 30));
+    for (const double t : {0.5, 2.0}) check_normal(run(dense, *correlated_normal<double>(t), 20000, 10000, 5), t);
+}
+
+// 20 z-scores, each beyond 4.5 once in 150,000 times.
+BOOST_AUTO_TEST_CASE(eight_schools_moments) {
+    BOOST_TEST(eight_schools_z(run<double>(Metropolis{}, eight_schools(), 5000, 10000, 30)) < 4.5);
+}
+
+BOOST_AUTO_TEST_CASE(acceptance_by_dimension) {
+    for (const std::int64_t d : {1, 2, 5, 40}) {
+        const Run r = run(Metropolis{}, *standard_normal(d), 4000, 4000);
+        BOOST_TEST(std::abs(r.acceptance - (0.234 + 0.206 / static_cast<double>(d))) < 0.08);
+    }
+    const Run r =
+        run(Metropolis{.target_acceptance = 0.6, .metric = MetricKind::unit}, *standard_normal(3), 4000, 4000);
+    BOOST_TEST(std::abs(r.acceptance - 0.6) < 0.08);
+}
+
+// Six z-scores below 4.5 each: a false alarm in one of 25,000 tests.
+BOOST_AUTO_TEST_CASE(leaves_the_target_invariant) {
+    BOOST_TEST(invariance(Metropolis{.inverse_metric = {1, 9}}) < 4.5);
+    BOOST_TEST(invariance(Metropolis{.metric = MetricKind::dense, .inverse_metric = {1, 0.9, 0.9, 4}}) < 4.5);
+}
+
+BOOST_AUTO_TEST_CASE(resumes) {
+    check_resume(Metropolis{}, *correlated_normal<double>());
+    check_resume(Metropolis{.metric = MetricKind::dense}, *correlated_normal<float>(2));
+    check_resume(Metropolis{.metric = MetricKind::unit}, *correlated_normal<double>());
+}
+
+BOOST_AUTO_TEST_CASE(rejects_what_is_not_a_number) { check_invalid(Metropolis{}); }
+
+BOOST_AUTO_TEST_CASE(errors) {
+    check_common_errors("Metropolis", Metropolis{});
+    const auto error = [](const Metropolis& options) {
+        return error_of<ValueError>([&] { options.begin(standard_normal(), ChainStart<double>{{1, 1}, 0, 0, 100}); });
+    };
+    BOOST_TEST(error({.scale = 0}) == "Metropolis: scale is 0; it must be positive");
+    BOOST_TEST(error({.target_acceptance = 0}) == "Metropolis: target_acceptance is 0; it must be between 0 and 1");
+    BOOST_TEST(error({.first = -1}) == "Metropolis: first is -1; it must not be negative");
+    BOOST_TEST(Metropolis{}.describe() ==
+               "Metropolis(scale = 2.38, target_acceptance = by dimension, metric = diagonal, inverse_metric = [], "
+               "adapt = yes, first = 75, window = 25, last = 50)");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,120 @@
+#include "../support.hpp"
+#include "run_files.hpp"
+#include "walk_sampler.hpp"
+
+#include <pollen/nn/activations.hpp>
+#include <pollen/nn/categorical.hpp>
+#include <pollen/nn/dense.hpp>
+#include <pollen/nn/network_potential.hpp>
+#include <pollen/nn/sequential.hpp>
+#include <pollen/samplers/predict.hpp>
+#include <pollen/samplers/run.hpp>
+
+using namespace pollen;
+using namespace pollen::test;
+
+BOOST_AUTO_TEST_SUITE(predict_draws_)
+
+namespace {
+
+struct Problem {
+    Problem() {
+        Random random(2);
+        random.fill_normal(data.inputs.mutable_values());
+        for (std::int64_t i = 0; i < 20; ++i) data.labels.mutable_data()[i] = data.inputs(i, 0) > 0 ? 1 : 0;
+        initialise<float>(net, 1);
+    }
+    NetworkPotential<float> potential() const { return {net, Categorical<float>(), data}; }
+    RunOptions options(const std::string& directory = {}) const {
+        return {.chains = 2,
+                .warmup = 20,
+                .draws = 40,
+                .seed = 5,
+                .radius = 1,
+                .directory = directory,
+                .save_warmup = !directory.empty(),
+                .show = Show::nothing};
+    }
+
+    Sequential<float> net{Dense<float>(2, 3), Tanh<float>(), Dense<float>(3, 2)};
+    Dataset<float> data{.inputs = Tensor<float>::empty({20, 2}), .labels = Indices::zeros({20})};
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(probabilities_are_averaged_over_draws) {
+    const Problem problem;
+    const Draws draws = run_chains(problem.potential(), Walk{.scale = 0.2}, problem.options());
+    const Tensor<float>& x = problem.data.inputs;
+    // By hand: every fourth draw, softmax, mean.
+    const Parameters<float> parameters(problem.net);
+    std::vector<double> mean(40, 0);
+    std::int64_t used = 0;
+    for (std::int64_t c = 0; c < 2; ++c) {
+        for (std::int64_t t = 3; t < 40; t += 4, ++used) {
+            std::vector<float> theta;
+            for (std::int64_t k = 0; k < parameters.size(); ++k)
+                theta.push_back(static_cast<float>(draws.values(c, t, k)));
+            const Tensor<float> logits = predict<float>(problem.net, parameters, theta, x);
+            for (std::int64_t i = 0; i < 20; ++i) {
+                const double p = 1 / (1 + std::exp(static_cast<double>(logits(i, 0) - logits(i, 1))));
+                mean[static_cast<std::size_t>(2 * i)] += 1 - p;
+                mean[static_cast<std::size_t>(2 * i + 1)] += p;
+            }
+        }
+    }
+    const Predictive<float> predictive = predict_draws<float>(problem.net, draws, x, {.every = 4});
+    BOOST_TEST(predictive.draws() == used);
+    BOOST_TEST(used == 20);
+    for (std::size_t k = 0; k < 40; ++k)
+        BOOST_TEST(static_cast<double>(predictive.probabilities().data()[k]) == mean[k] / 20,
+                   boost::test_tools::tolerance(1e-5));
+}
+
+BOOST_AUTO_TEST_CASE(files_predict_what_the_memory_does) {
+    const Folder folder;
+    const Problem problem;
+    const Tensor<float>& x = problem.data.inputs;
+    const Draws kept = run_chains(problem.potential(), Walk{.scale = 0.2}, problem.options(folder.path()));
+    RunOptions options = problem.options(folder.path());
+    options.resume = true;
+    options.keep = false;
+    const Draws filed = run_chains(problem.potential(), Walk{.scale = 0.2}, options);
+    BOOST_TEST(filed.values.size() == 0);
+    for (const std::int64_t every : {1, 3}) {
+        BOOST_TEST(predict_draws<float>(problem.net, kept, x, {.every = every}).probabilities() ==
+                   predict_draws<float>(problem.net, filed, x, {.every = every}).probabilities());
+        const FunctionSpace a = function_space<float>(problem.net, kept, x, FunctionValues::outputs, {.every = every});
+        const FunctionSpace b = function_space<float>(problem.net, filed, x, FunctionValues::outputs, {.every = every});
+        BOOST_TEST(a.rhat.worst == b.rhat.worst);
+        BOOST_TEST(a.outputs == 40);
+    }
+    const FunctionSpace p = function_space<float>(problem.net, kept, x, FunctionValues::probabilities);
+    BOOST_TEST(p.rhat.worst > 1);
+    BOOST_TEST(p.outputs == 40);
+    BOOST_TEST(
+        error_of<ValueError>([&] { function_space<float>(problem.net, kept, x, FunctionValues::outputs, {}, 1000); }) ==
+        "function_space: predictions at 2 x 40 draws, 40 numbers each, are more than max_memory, 1000 bytes; use "
+        "fewer rows of x, or every k-th draw");
+    // A file that lost its end.
+    const std::string text = contents(filed.files[1]);
+    overwrite(filed.files[1], text.substr(0, text.size() / 2));
+    BOOST_TEST(error_of<FileError>([&] {
+                   predict_draws<float>(problem.net, filed, x);
+               }).ends_with(" draws; there should be 40"));
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit) {
+    const Problem problem;
+    const Draws draws = run_chains(problem.potential(), Walk{}, problem.options());
+    const Tensor<float>& x = problem.data.inputs;
+    const Sequential<float> large{Dense<float>(2, 30), Dense<float>(30, 2)};
+    BOOST_TEST(error_of<ShapeError>([&] { predict_draws<float>(large, draws, x); }) ==
+               "each_draw: a draw has 17 numbers; the network has 152 parameters");
+    BOOST_TEST(error_of<ValueError>([&] { predict_draws<float>(problem.net, draws, x, {.every = 0}); }) ==
+               "each_draw: every is 0; at least 1 is needed");
+    BOOST_TEST(error_of<ValueError>([&] { predict_draws<float>(problem.net, draws, x, {.every = 41}); }) ==
+               "each_draw: 40 draws a chain; one of every 41 is none");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,254 @@
+#include "../support.hpp"
+#include "run_files.hpp"
+#include "walk_sampler.hpp"
+
+#include <pollen/autograd/parallel.hpp>
+#include <pollen/samplers/diagnostics.hpp>
+#include <pollen/samplers/kernels/run_progress.hpp>
+#include <pollen/samplers/run.hpp>
+#include <pollen/samplers/stan_csv.hpp>
+
+#include <csignal>
+#include <cstring>
+#include <limits>
+
+using namespace pollen;
+using namespace pollen::test;
+
+BOOST_AUTO_TEST_SUITE(run_chains_)
+
+namespace {
+
+RunOptions quiet(std::int64_t warmup = 50, std::int64_t draws = 60) {
+    return {.chains = 3, .warmup = warmup, .draws = draws, .seed = 7, .show = Show::nothing};
+}
+
+bool same_bits(const Tensor<double>& a, const Tensor<double>& b) {
+    return a.shape() == b.shape() &&
+           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(double)) == 0;
+}
+
+template <class T>
+std::string error_at(const RunOptions& options, const Walk& walk = {}) {
+    return error_of<T>([&] { run_chains(shapes_model<double>(), walk, options); });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(draws_have_names_shapes_and_statistics) {
+    const Draws draws = run_chains(shapes_model<double>(), Walk{.weight = 3}, quiet());
+    BOOST_TEST(draws.values.shape() == (Shape{3, 60, 9}));
+    BOOST_TEST(draws["x"].shape() == (Shape{3, 60}));
+    BOOST_TEST(draws["w"].shape() == (Shape{3, 60, 2, 3}));
+    const std::vector<std::string> names{"x",      "s",      "w[1,1]", "w[1,2]",  "w[1,3]",
+                                         "w[2,1]", "w[2,2]", "w[2,3]", "x_plus_s"};
+    BOOST_TEST(draws.names() == names, boost::test_tools::per_element());
+    BOOST_TEST(draws["w[2,3]"] == draws.at("w", {1, 2}));
+    for (std::int64_t c = 0; c < 3; ++c) {
+        for (std::int64_t t = 0; t < 60; ++t) {
+            BOOST_TEST(draws["w"](c, t, 1, 2) == draws.values(c, t, 7));
+            BOOST_TEST(draws["x_plus_s"](c, t) == draws["x"](c, t) + draws["s"](c, t));
+        }
+    }
+    BOOST_TEST(std::isfinite(rhat(draws["x"])));
+    BOOST_TEST(!draws.interrupted);
+    BOOST_TEST(draws.chains[2].chain == 3);
+    BOOST_TEST(draws.chains[0].step_size_after_warmup == draws.chains[0].step_size[0]);
+    BOOST_TEST(draws.chains[0].weight[9] == 3.0 / 7);  // after step 60
+    // Every energy is that of its draw: x^2/2 + s - log s + w'w/2.
+    const ChainRecord& first = draws.chains[0];
+    for (std::int64_t t = 0; t < 60; ++t) {
+        const double x = draws["x"](0, t), s = draws["s"](0, t);
+        double energy = x * x / 2 + s - std::log(s);
+        for (std::int64_t k = 2; k < 8; ++k) energy += draws.values(0, t, k) * draws.values(0, t, k) / 2;
+        BOOST_TEST(first.energy[static_cast<std::size_t>(t)] == energy, boost::test_tools::tolerance(1e-12));
+    }
+    BOOST_TEST(summary(draws).find("3 chains of 60 draws; acceptance 0.") != std::string::npos);
+    BOOST_TEST(error_of<ValueError>([&] { draws["y"]; }) == "Draws: there is no y; there are x, s, w, x_plus_s");
+    BOOST_TEST(error_of<ValueError>([&] { draws["w[0,1]"]; }) ==
+               "Draws: there is no w[0,1]; w has shape (2, 3), counted from 1 here");
+    BOOST_TEST(error_of<ShapeError>([&] {
+                   draws.at("w", {2, 0});
+               }) == "Draws: w has shape (2, 3) and no element (2, 0)");
+}
+
+BOOST_AUTO_TEST_CASE(the_number_of_threads_changes_no_bit) {
+    for (const bool single : {false, true}) {
+        const auto run = [&] {
+            return single ? run_chains(shapes_model<float>(), Walk{}, quiet())
+                          : run_chains(shapes_model<double>(), Walk{}, quiet());
+        };
+        Draws one, other;
+        with_threads(1, [&] { one = run(); });
+        for (const int threads : {2, 8}) {
+            with_threads(threads, [&] { other = run(); });
+            BOOST_TEST(same_bits(one.values, other.values));
+            BOOST_TEST(same_bits(one.statistic(&ChainRecord::energy), other.statistic(&ChainRecord::energy)));
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(thinning_keeps_the_last_step_of_each_draw) {
+    RunOptions options = quiet(20, 90);
+    const Draws all = run_chains(shapes_model<double>(), Walk{}, options);
+    options.draws = 30;
+    options.thin = 3;
+    const Draws thinned = run_chains(shapes_model<double>(), Walk{}, options);
+    for (std::int64_t t = 0; t < 30; ++t) BOOST_TEST(thinned["x"](1, t) == all["x"](1, 3 * t + 2));
+}
+
+BOOST_AUTO_TEST_CASE(starts_are_used) {
+    RunOptions options = quiet(0, 1);
+    options.starts = {{10, 0, 1, 2, 3, 4, 5, 6}, {20, 0, 1, 2, 3, 4, 5, 6}, {30, 0, 1, 2, 3, 4, 5, 6}};
+    const Draws draws = run_chains(shapes_model<double>(), Walk{.scale = 1e-9}, options);
+    for (std::int64_t c = 0; c < 3; ++c)
+        BOOST_TEST(draws["x"](c, 0) == 10 * static_cast<double>(c + 1), boost::test_tools::tolerance(1e-8));
+    options.starts = {{1, 2}};
+    BOOST_TEST(error_at<ValueError>(options) == "run_chains: start 1 has 2 numbers; theta has 8");
+    options.starts = {{1, 2}, {1, 2}};
+    BOOST_TEST(error_at<ValueError>(options) ==
+               "run_chains: 2 starts for 3 chains; one a chain, or one for all, is needed");
+    options.starts = {{10, 800, 1, 2, 3, 4, 5, 6}};
+    BOOST_TEST(error_at<ValueError>(options) ==
+               "run_chains: chain 1: the energy of its start is inf + 0 (prior and likelihood); it must be finite");
+}
+
+BOOST_AUTO_TEST_CASE(files_hold_the_same_draws_as_the_memory) {
+    const Folder folder;
+    RunOptions options = quiet();
+    options.directory = folder / "deep/down";
+    options.save_warmup = true;
+    options.flush_every = 7;
+    const Draws draws = run_chains(shapes_model<double>(), Walk{.weight = 2}, options);
+    BOOST_REQUIRE(draws.files.size() == 3);
+    const Draws read = read_stan_csv(draws.files);
+    BOOST_TEST(same_bits(read.values, draws.values));
+    BOOST_TEST(same_bits(read.statistic(&ChainRecord::weight), draws.statistic(&ChainRecord::weight)));
+    BOOST_TEST(same_bits(read.statistic(&ChainRecord::energy), draws.statistic(&ChainRecord::energy)));
+    BOOST_TEST(read.chains[1].step_size_after_warmup == draws.chains[1].step_size_after_warmup);
+    std::int64_t warmup = 0;
+    StanCsvReader reader(draws.files[0]);
+    for (StanCsvReader::Row row; reader.next(row);) warmup += row.warmup;
+    BOOST_TEST(warmup == 50);
+
+    // Resumed, the finished run gives the same draws and leaves the files as they are; also without keeping values.
+    const std::string before = contents(draws.files[0]);
+    options.resume = true;
+    BOOST_TEST(same_bits(run_chains(shapes_model<double>(), Walk{.weight = 2}, options).values, draws.values));
+    options.keep = false;
+    const Draws unkept = run_chains(shapes_model<double>(), Walk{.weight = 2}, options);
+    BOOST_TEST(unkept.values.size() == 0);
+    BOOST_TEST(unkept.size() == 60);
+    BOOST_TEST(same_bits(unkept.statistic(&ChainRecord::energy), draws.statistic(&ChainRecord::energy)));
+    BOOST_TEST(contents(draws.files[0]) == before);
+    BOOST_TEST(error_of<ValueError>([&] { unkept["x"]; }) ==
+               "Draws: x: the values were not kept in memory (keep = false); read the files with read_stan_csv");
+    BOOST_TEST(!std::filesystem::exists(folder / "deep/down/.chain_1.state.1-0.tmp"));
+}
+
+BOOST_AUTO_TEST_CASE(a_fault_in_one_chain_keeps_what_all_have_drawn) {
+    const Folder folder;
+    RunOptions options = quiet();
+    const Draws good = run_chains(shapes_model<double>(), Walk{}, options);
+    options.directory = folder / "run";
+    std::shared_ptr<Draws> kept;
+    with_threads(1, [&] {
+        try {
+            run_chains(shapes_model<double>(), Walk{.bad_chain = 1, .bad_step = 70}, options);
+        } catch (const RunError& error) {
+            BOOST_TEST(error.what() == "run_chains: chain 2: a fault");
+            BOOST_CHECK_THROW(std::rethrow_exception(error.cause()), std::runtime_error);
+            kept = std::make_shared<Draws>(error.draws());
+        }
+    });
+    BOOST_REQUIRE(kept);
+    BOOST_TEST(!kept->chains.empty());
+    for (std::int64_t t = 0; t < kept->size(); ++t) BOOST_TEST(kept->values(0, t, 0) == good.values(0, t, 0));
+    StanCsvReader reader(folder / "run/chain_2.csv");
+    std::int64_t rows = 0;
+    for (StanCsvReader::Row row; reader.next(row); ++rows) BOOST_TEST(row.values[0] == good.values(1, rows, 0));
+    BOOST_TEST(rows == 20);
+    // The fault mended, the run goes on as if nothing had been.
+    options.resume = true;
+    const Draws resumed = run_chains(shapes_model<double>(), Walk{}, options);
+    BOOST_TEST(same_bits(resumed.values, good.values));
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_throws_names_the_chain) {
+    const auto model = ModelPotential<double>([](Model<double>& m) {
+        const auto x = m.real("x");
+        if (x.item() > 5) throw std::logic_error("x is large");
+        m.prior(x * x * -0.5);
+    });
+    RunOptions options = quiet();
+    options.starts = {{0}, {1}, {6}};
+    BOOST_TEST(error_of<Error>([&] { run_chains(model, Walk{}, options); }) == "run_chains: chain 3: x is large");
+    options = quiet(0, 200);
+    options.starts = {{0}, {4.99}, {0}};
+    BOOST_TEST(error_of<RunError>([&] { run_chains(model, Walk{.scale = 0.1}, options); }) ==
+               "run_chains: chain 2: x is large");
+    const auto undefined = ModelPotential<double>([](Model<double>& m) { m.prior(log(m.real("x") * 0.0 - 1.0)); });
+    BOOST_TEST(error_of<ValueError>([&] {
+                   run_chains(undefined, Walk{}, quiet());
+               }).starts_with("run_chains: chain 1: find_start: no starting point in 100 attempts: "));
+}
+
+BOOST_AUTO_TEST_CASE(energies_that_are_not_numbers_are_counted) {
+    const auto model = ModelPotential<double>([](Model<double>& m) {
+        const auto x = m.real("x");
+        m.prior(x * x * -0.5 + sqrt(x + 1.0) * 0.0);
+    });
+    RunOptions options = quiet(0, 200);
+    options.starts = {{0}};
+    const Draws draws = run_chains(model, Walk{.scale = 2}, options);
+    std::int64_t count = 0;
+    for (const ChainRecord& r : draws.chains) {
+        BOOST_TEST(r.invalid_steps == std::count(r.invalid.begin(), r.invalid.end(), 1));
+        count += r.invalid_steps;
+    }
+    BOOST_TEST(count > 10);
+    BOOST_TEST(warnings(draws).back().starts_with("An energy that is not a number was met, and rejected, in " +
+                                                  std::to_string(count) + " steps: chain 1 ("));
+}
+
+BOOST_AUTO_TEST_CASE(options_that_cannot_be) {
+    const auto with = [](auto change) {
+        RunOptions options = quiet();
+        change(options);
+        return error_at<ValueError>(options);
+    };
+    BOOST_TEST(with([](auto& o) { o.chains = 0; }) == "run_chains: chains is 0; at least 1 is needed");
+    BOOST_TEST(with([](auto& o) { o.warmup = -1; }) == "run_chains: warmup is -1; it must not be negative");
+    BOOST_TEST(with([](auto& o) { o.thin = 0; }) == "run_chains: thin is 0; at least 1 is needed");
+    BOOST_TEST(with([](auto& o) { o.radius = NAN; }) == "run_chains: radius is nan; it must be a number from 0 up");
+    BOOST_TEST(with([](auto& o) { o.resume = true; }) == "run_chains: resume needs a directory");
+    BOOST_TEST(with([](auto& o) { o.save_warmup = true; }) == "run_chains: save_warmup needs a directory");
+    BOOST_TEST(with([](auto& o) { o.keep = false; }) ==
+               "run_chains: keep = false needs a directory for the draws to go to");
+    BOOST_TEST(with([](auto& o) { o.draws = 1'000'000'000; }) ==
+               "run_chains: 3 chains of 1000000000 draws of 9 numbers need 378 GB of memory, more than max_memory, "
+               "4.29 GB; draw less, thin more, or let draws go to a directory alone (keep = false)");
+    BOOST_TEST(with([](auto& o) { o.max_memory = 1000; }) ==
+               "run_chains: 3 chains of 60 draws of 9 numbers need 22.7 kB of memory, more than max_memory, 1 kB; "
+               "draw less, thin more, or let draws go to a directory alone (keep = false)");
+}
+
+BOOST_AUTO_TEST_CASE(progress_says_how_far_a_chain_is) {
+    const detail::ChainStatus s{
+        .steps = 900, .warmup = false, .acceptance = 0.871, .step_size = 0.3125, .divergences = 1};
+    BOOST_TEST(detail::status_text(s, 2000, "  12 s left", false) ==
+               "sampling  45 %  12 s left  acceptance 0.87  step 0.312  1 divergence");
+    BOOST_TEST(detail::status_text(s, 900, "", true) == "done     100 %  accept 0.87  step 0.312  1 div");
+    BOOST_TEST(detail::status_text({}, 10, "", false) == "warm-up    0 %  0 divergences");
+}
+
+BOOST_AUTO_TEST_CASE(no_draws_at_all) {
+    const Folder folder;
+    RunOptions options = quiet(5, 0);
+    options.directory = folder.path();
+    const Draws draws = run_chains(shapes_model<double>(), Walk{}, options);
+    BOOST_TEST(draws.values.shape() == (Shape{3, 0, 9}));
+    BOOST_TEST(contents(folder / "chain_1.csv").find("# Adaptation terminated") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,351 @@
+#include "../support.hpp"
+#include "run_files.hpp"
+#include "walk_sampler.hpp"
+
+#include <pollen/data/atomic_file.hpp>
+#include <pollen/nn/distributions.hpp>
+#include <pollen/samplers/kernels/chain_file.hpp>
+#include <pollen/samplers/nuts.hpp>
+#include <pollen/samplers/run.hpp>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <sstream>
+
+using namespace pollen;
+using namespace pollen::test;
+
+BOOST_AUTO_TEST_SUITE(run_resume)
+
+namespace {
+
+constexpr int chains = 4;
+
+RunOptions quiet(const std::string& directory) {
+    return {.chains = chains,
+            .warmup = 40,
+            .draws = 30,
+            .thin = 2,
+            .seed = 11,
+            .directory = directory,
+            .flush_every = 6,
+            .save_warmup = true,
+            .show = Show::nothing};
+}
+
+// Ends the process at one of the calls below.
+struct Fuse {
+    std::atomic<std::int64_t> evaluations = 0, calls = 0;
+    std::int64_t evaluation = -1, call = -1;  // the one it burns at
+    int signal = SIGKILL;
+} fuse;
+
+void burn() { std::raise(fuse.signal); }
+
+// Calls of the file system that do half of what they should, and then the process is gone; or all of it. What was
+// written survives the process, if not the machine, without being flushed to the disk, which would take its time.
+void arm_files() {
+    detail::FileCalls& calls = detail::file_calls();
+    const detail::FileCalls own;
+    calls.write = [own](int file, const void* data, std::size_t bytes) {
+        if (fuse.calls++ == fuse.call) {
+            own.write(file, data, bytes / 2);
+            burn();
+        }
+        return own.write(file, data, bytes);
+    };
+    calls.fsync = [](int) {
+        if (fuse.calls++ == fuse.call) burn();
+        return 0;
+    };
+    calls.rename = [own](const char* from, const char* to) {
+        const std::int64_t now = fuse.calls++;
+        if (now == fuse.call && now % 2) burn();
+        const int result = own.rename(from, to);
+        if (now == fuse.call) burn();
+        return result;
+    };
+}
+
+Draws run(const RunOptions& options, bool nuts) {
+    const Tensor<double> y{28, 8, -3, 7, -1, 1, 18, 12}, sigma{15, 10, 16, 11, 9, 11, 10, 18};
+    const auto count = [] {
+        if (fuse.evaluations++ == fuse.evaluation) burn();
+    };
+    if (!nuts) {
+        return run_chains(ModelPotential<float>([=](Model<float>& m) {
+                              count();
+                              const auto x = m.real("x", {3, 2});
+                              m.prior(sum(square(x)) * -0.5);
+                          }),
+                          Walk{.weight = 2}, options);
+    }
+    return run_chains(ModelPotential<double>([=](Model<double>& m) {
+                          count();
+                          const auto mu = m.real("mu"), tau = m.positive("tau"), z = m.real("z", {8});
+                          m.prior(normal_lpdf(mu, 0, 5));
+                          m.prior(half_cauchy_lpdf(tau, 5));
+                          m.prior(normal_lpdf(z, 0, 1));
+                          m.likelihood(normal_lpdf(y, m.quantity("theta", mu + tau * z), sigma));
+                      }),
+                      Nuts{}, options);
+}
+
+std::string child_name() { return "run_resume/child"; }
+
+struct ResetCalls {
+    ~ResetCalls() { detail::file_calls() = detail::FileCalls(); }
+};
+
+std::string resume_error(RunOptions options, const Walk& walk = {}, double centre = 0) {
+    options.resume = true;
+    return error_of<FileError>([&] { run_chains(shapes_model<double>(centre), walk, options); });
+}
+
+}  // namespace
+
+// Not a test in itself: what the others run in a process of its own, and end.
+BOOST_AUTO_TEST_CASE(child) {
+    std::istringstream text(child_text());
+    std::string directory, sampler;
+    if (!(text >> directory >> sampler >> fuse.evaluation >> fuse.call)) return;
+    arm_files();
+    RunOptions options = quiet(directory);
+    options.resume = true;
+    run(options, sampler == "nuts");
+}
+
+BOOST_AUTO_TEST_CASE(killed_at_any_moment_and_resumed_the_files_are_the_same) {
+    for (const bool nuts : {true, false}) {
+        const Folder folder;
+        arm_files();
+        const ResetCalls reset;
+        fuse.evaluations = 0;
+        fuse.calls = 0;
+        const Draws whole = run(quiet(folder / "whole"), nuts);
+        const std::int64_t evaluations = fuse.evaluations, calls = fuse.calls;
+
+        Random random(5);
+        const auto moment = [&](std::int64_t n) {
+            return static_cast<std::int64_t>(random.uniform<double>() * static_cast<double>(n));
+        };
+        const auto burn_once = [&](const std::string& directory, bool in_model, std::int64_t least) {
+            std::ostringstream text;
+            const std::int64_t at = least + moment((in_model ? evaluations : calls) - least);
+            text << directory << (nuts ? " nuts " : " walk ") << (in_model ? at : -1) << ' ' << (in_model ? -1 : at);
+            return run_case(child_name(), text.str());
+        };
+        for (int k = 0; k < (nuts ? 20 : 6); ++k) {
+            const std::string directory = folder / ("killed" + std::to_string(k));
+            const int status = burn_once(directory, k % 2 == 0, 0);
+            BOOST_TEST((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+            RunOptions options = quiet(directory);
+            options.resume = true;
+            const Draws resumed = run(options, nuts);
+            BOOST_TEST(resumed.values == whole.values);
+            BOOST_TEST(same_run(folder / "whole", directory, chains), "killed at moment " << k);
+        }
+        // Killed again and again, it comes to its end as well.
+        const std::string directory = folder / "often";
+        for (int k = 0; k < 5; ++k) burn_once(directory, k % 2 == 0, 0);
+        RunOptions options = quiet(directory);
+        options.resume = true;
+        run(options, nuts);
+        BOOST_TEST(same_run(folder / "whole", directory, chains));
+        std::size_t files = 0;
+        for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(directory)) ++files;
+        BOOST_TEST(files == 2 * chains);  // nothing temporary is left
+    }
+}
+
+BOOST_AUTO_TEST_CASE(control_c_ends_a_run_that_can_go_on) {
+    const Folder folder;
+    const Draws whole = run(quiet(folder / "whole"), false);
+    RunOptions options = quiet(folder / "cut");
+    fuse.evaluations = 0;
+    fuse.evaluation = 390;  // of some 420
+    fuse.signal = SIGINT;
+    const Draws cut = run(options, false);
+    fuse.evaluation = -1;
+    fuse.signal = SIGKILL;
+    BOOST_TEST(cut.interrupted);
+    BOOST_TEST(!whole.interrupted);
+    BOOST_TEST(cut.size() > 0);
+    BOOST_TEST(cut.files.size() == cut.chains.size());
+    for (std::size_t c = 0; c < cut.chains.size(); ++c) {
+        const auto from = static_cast<std::size_t>(cut.chains[c].chain - 1);
+        for (std::size_t t = 0; t < static_cast<std::size_t>(cut.size()); ++t) {
+            BOOST_TEST(cut.values(c, t, 0) == whole.values(from, t, 0));
+            BOOST_TEST(cut.chains[c].energy[t] == whole.chains[from].energy[t]);
+        }
+    }
+    BOOST_TEST(contents(folder / "cut/chain_1.csv").ends_with(" seconds (Total)\n# \n"));
+    options.resume = true;
+    BOOST_TEST(run(options, false).values == whole.values);
+    BOOST_TEST(same_run(folder / "whole", folder / "cut", chains));
+}
+
+BOOST_AUTO_TEST_CASE(another_run_is_not_resumed) {
+    const Folder folder;
+    RunOptions options = quiet(folder.path());
+    run_chains(shapes_model<double>(), Walk{}, options);
+    const std::string state = folder / "chain_1.state";
+    const std::string anew = "; to start anew, choose another directory";
+    BOOST_TEST(error_of<FileError>([&] { run_chains(shapes_model<double>(), Walk{}, options); }) ==
+               state + ": is there already; resume that run, remove its files, or choose another directory");
+    const auto with = [&](auto change) {
+        RunOptions changed = options;
+        change(changed);
+        return resume_error(changed);
+    };
+    BOOST_TEST(with([](auto& o) { o.seed = 12; }) == state + ": the saved run has seed 11, this one has 12" + anew);
+    BOOST_TEST(with([](auto& o) { o.draws = 31; }) == state + ": the saved run has draws 30, this one has 31" + anew);
+    BOOST_TEST(with([](auto& o) { o.warmup = 0; }) == state + ": the saved run has warmup 40, this one has 0" + anew);
+    BOOST_TEST(with([](auto& o) { o.thin = 1; }) == state + ": the saved run has thin 2, this one has 1" + anew);
+    BOOST_TEST(with([](auto& o) { o.chains = 5; }) == state + ": the saved run has chains 4, this one has 5" + anew);
+    BOOST_TEST(with([](auto& o) { o.save_warmup = false; }) ==
+               state + ": the saved run has save_warmup yes, this one has no" + anew);
+    BOOST_TEST(with([](auto& o) { o.radius = 1; }) ==
+               state + ": the saved run has starts within 2, this one has within 1" + anew);
+    BOOST_TEST(resume_error(options, Walk{.scale = 1}) ==
+               state + ": the saved run has sampler Walk(scale 0.500000), this one has Walk(scale 1.000000)" + anew);
+    BOOST_TEST(resume_error(options, {}, 0.125).ends_with("; the model or its data are not the same"));
+    options.resume = true;
+    BOOST_TEST(error_of<FileError>([&] { run_chains(shapes_model<float>(), Walk{}, options); }) ==
+               state + ": the saved run has numbers of type double, this one has float" + anew);
+    BOOST_TEST(error_of<FileError>([&] {
+                   auto model = shapes_model<double>();
+                   model.set_temperature(0.5);
+                   run_chains(model, Walk{}, options);
+               }) == state + ": the saved run has temperature 1, this one has 0.5" + anew);
+    const ModelPotential<double> other([](Model<double>& m) { m.prior(square(m.real("x")) * -0.5); });
+    BOOST_TEST(error_of<FileError>([&] { run_chains(other, Walk{}, options); }) ==
+               state + ": the saved run has model model of x() s() w(2, 3), this one has model of x()" + anew);
+    // How often it flushes and what it keeps does not matter.
+    options.flush_every = 0;
+    options.keep = false;
+    run_chains(shapes_model<double>(), Walk{}, options);
+}
+
+BOOST_AUTO_TEST_CASE(damaged_files_are_not_resumed) {
+    const Folder folder;
+    const RunOptions options = quiet(folder.path());
+    run_chains(shapes_model<double>(), Walk{}, options);
+    const std::string state = folder / "chain_1.state", csv = folder / "chain_1.csv";
+    const std::string state_text = contents(state), csv_text = contents(csv);
+    // Every byte of the state matters.
+    for (std::size_t k = 0; k < state_text.size(); k += 7) {
+        std::string text = state_text;
+        text[k] = static_cast<char>(text[k] ^ 4);
+        overwrite(state, text);
+        BOOST_TEST(resume_error(options).starts_with(state + ": "), "byte " << k);
+    }
+    for (std::size_t k = 0; k < state_text.size(); k += 97) {
+        overwrite(state, state_text.substr(0, k));
+        BOOST_TEST(resume_error(options).starts_with(state + ": "), "length " << k);
+    }
+    TensorFile file = read_safetensors(folder / "chain_2.state");
+    file.metadata["version"] = "2";
+    write_safetensors(state, file);
+    BOOST_TEST(resume_error(options) == state + ": metadata: version: \"2\"; this version of pollen reads 1");
+    file.metadata["format"] = "a list";
+    write_safetensors(state, file);
+    BOOST_TEST(resume_error(options) == state + ": metadata: format: \"a list\" is not the state of a chain");
+    file.metadata.erase("format");
+    write_safetensors(state, file);
+    BOOST_TEST(resume_error(options) == state + ": metadata: there is no format; is it the state of a chain?");
+    overwrite(state, contents(folder / "chain_2.state"));
+    BOOST_TEST(resume_error(options) ==
+               state +
+                   ": the saved run has chain 2 of 4, this one has 1 of 4; to start anew, choose another directory");
+
+    overwrite(state, state_text);
+    overwrite(csv, csv_text.substr(0, csv_text.size() / 2));
+    BOOST_TEST(
+        resume_error(options).starts_with(csv + ": has " + std::to_string(csv_text.size() / 2) + " bytes, but had "));
+    std::string text = csv_text;
+    text[text.find("x_plus_s")] = 'y';
+    overwrite(csv, text);
+    BOOST_TEST(resume_error(options) == csv + ": does not begin as the file of this run does");
+    text = csv_text;
+    text[text.rfind("\n# \n#  Elapsed") - 3] = '\n';
+    overwrite(csv, text);
+    BOOST_TEST(resume_error(options).starts_with(csv + ": line "));
+    overwrite(csv, csv_text);
+    std::filesystem::remove(state);
+    BOOST_TEST(resume_error(options) == csv + ": holds something, but " + state +
+                                            ", from which the run could go on, is not there; choose another directory");
+    BOOST_TEST(contents(csv) == csv_text);
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_that_cannot_be_written) {
+    const Folder folder;
+    overwrite(folder / "file", "text");
+    RunOptions options = quiet(folder / "file/run");
+    BOOST_TEST(error_of<FileError>([&] {
+                   run_chains(shapes_model<double>(), Walk{}, options);
+               }).starts_with(folder / "file/run: the directory cannot be made: "));
+    // The system's answer to somebody who may not write there. (Who runs the tests may be allowed everything.)
+    const ResetCalls reset;
+    detail::file_calls().open = [](const char*, int, unsigned) {
+        errno = EACCES;
+        return -1;
+    };
+    options.directory = folder / "run";
+    BOOST_TEST(error_of<FileError>([&] { run_chains(shapes_model<double>(), Walk{}, options); }) ==
+               folder / "run/chain_1.csv: cannot be written: opening: Permission denied");
+    detail::file_calls() = detail::FileCalls();
+    // A chain that cannot begin leaves no files of the others, either.
+    overwrite(folder / "run/chain_3.csv", "mine");
+    BOOST_TEST(error_of<FileError>([&] { run_chains(shapes_model<double>(), Walk{}, options); }) ==
+               folder / "run/chain_3.csv" +
+                   ": is there already; resume that run, remove its files, or choose another directory");
+    BOOST_TEST(!std::filesystem::exists(folder / "run/chain_1.csv"));
+    BOOST_TEST(!std::filesystem::exists(folder / "run/chain_1.state"));
+    BOOST_TEST(contents(folder / "run/chain_3.csv") == "mine");
+}
+
+BOOST_AUTO_TEST_CASE(two_runs_do_not_write_to_one_file) {
+    const Folder folder;
+    detail::ChainFile one, other;
+    one.open(folder / "chain_1.csv", true);
+    BOOST_TEST(error_of<FileError>([&] { other.open(folder / "chain_1.csv", false); }) ==
+               folder / "chain_1.csv: another run is writing to it now");
+}
+
+BOOST_AUTO_TEST_CASE(a_full_disk_loses_nothing_that_was_flushed) {
+    const Folder folder;
+    RunOptions options = quiet(folder / "whole");
+    const Draws whole = run_chains(shapes_model<double>(), Walk{}, options);
+    options.directory = folder / "full";
+    std::atomic<std::int64_t> room = 60'000;
+    const detail::FileCalls own;
+    {
+        const ResetCalls reset;
+        detail::file_calls().write = [&](int file, const void* data, std::size_t bytes) -> std::ptrdiff_t {
+            const std::int64_t left = room.fetch_sub(static_cast<std::int64_t>(bytes));
+            if (left <= 0) {
+                errno = ENOSPC;
+                return -1;
+            }
+            return own.write(file, data, std::min(bytes, static_cast<std::size_t>(left)));
+        };
+        const std::string error = error_of<RunError>([&] { run_chains(shapes_model<double>(), Walk{}, options); });
+        BOOST_TEST(error.starts_with("run_chains: chain "));
+        BOOST_TEST(error.ends_with("No space left on device"));
+    }
+    std::int64_t draws = 0;
+    for (int c = 1; c <= chains; ++c) {
+        const std::string text = contents(folder / ("full/chain_" + std::to_string(c) + ".csv"));
+        BOOST_TEST(text.ends_with('\n'));
+        draws +=
+            std::stoll(read_safetensors(folder / ("full/chain_" + std::to_string(c) + ".state")).metadata.at("steps"));
+    }
+    BOOST_TEST(draws > 20);
+    options.resume = true;
+    BOOST_TEST(run_chains(shapes_model<double>(), Walk{}, options).values == whole.values);
+    BOOST_TEST(same_run(folder / "whole", folder / "full", chains));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
