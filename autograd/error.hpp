@@ -23,10 +23,17 @@ class TapeError : public Error {
     using Error::Error;
 };
 
-// An argument whose value, rather than its shape, is wrong: a negative stride, a matrix that has no Cholesky factor.
+// An argument whose value, rather than its shape, is wrong: a negative stride, a batch of no items.
 class ValueError : public Error {
   public:
     using Error::Error;
+};
+
+// A value that may come from the parameters of a model, outside of what a function is defined for: a standard deviation
+// of 0, a matrix without a Cholesky factor. A sampler takes such a point for one of density 0.
+class DomainError : public ValueError {
+  public:
+    using ValueError::ValueError;
 };
 
 // The system refused the memory for a tensor.

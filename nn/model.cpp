@@ -175,7 +175,14 @@ template <Real T>
 Energy ModelPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradient,
                                    std::span<const std::int64_t> batch) {
     if (batch.empty() && !all_items_.empty()) throw ValueError("ModelPotential: the batch is empty");
-    call(theta, batch, false);
+    refusal_.clear();
+    try {
+        call(theta, batch, false);
+    } catch (const DomainError& error) {
+        refusal_ = error.what();
+        std::fill(gradient.begin(), gradient.end(), std::numeric_limits<T>::quiet_NaN());
+        return {.prior = std::numeric_limits<double>::infinity()};
+    }
     Model<T>& m = model_;
     const double scale = batch.empty() ? 1 : static_cast<double>(all_items_.size()) / static_cast<double>(batch.size());
     Energy energy;

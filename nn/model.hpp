@@ -20,6 +20,8 @@ namespace pollen {
 //
 // It is called for every evaluation and must ask for the same parameters in the same order each time. Bounds are taken
 // care of: a positive parameter is exp of a number without bounds, and the log of the Jacobian is part of the prior.
+// Where a distribution gets a parameter that it cannot have (a standard deviation that underflowed to 0), the density is
+// 0: a DomainError means an infinite energy, any other exception goes through.
 template <Real T>
 class Model {
   public:
@@ -78,6 +80,7 @@ class ModelPotential final : public Potential<T> {
     const std::vector<Quantity>& quantities() const override { return model_.quantities_; }
     void values(std::span<const T> theta, std::span<double> out) override;
     const std::vector<Quantity>& blocks() const override { return model_.blocks_; }
+    std::string refusal() const override { return refusal_; }
     std::string describe() const override;
 
   private:
@@ -86,6 +89,7 @@ class ModelPotential final : public Potential<T> {
     std::function<void(Model<T>&)> function_;
     std::vector<std::int64_t> all_items_;
     std::int64_t size_ = 0;
+    std::string refusal_;
     Model<T> model_;
 };
 

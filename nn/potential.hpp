@@ -44,11 +44,13 @@ class Potential {
     virtual std::int64_t items() const = 0;  // N, or 0 where no batches can be made
 
     // U and, where `gradient` is not empty, dU/dtheta: size() numbers, which are overwritten. Where the density is 0
-    // the energy is infinite; a sampler rejects such a point. Where a distribution gets a parameter that it cannot have
-    // (a standard deviation that underflowed to 0), its ValueError goes through.
+    // the energy is infinite; a sampler rejects such a point.
     virtual Energy evaluate(std::span<const T> theta, std::span<T> gradient) = 0;
     // The same for U~ on the items given.
     virtual Energy evaluate(std::span<const T> theta, std::span<T> gradient, std::span<const std::int64_t> batch) = 0;
+
+    // Why the density of the last point is 0, if the model knows.
+    virtual std::string refusal() const { return {}; }
 
     // The values of a draw: every quantity at theta, value_count() numbers one after the other.
     virtual const std::vector<Quantity>& quantities() const = 0;

@@ -15,16 +15,34 @@ Random random_of(std::uint64_t seed, std::uint32_t chain, std::int64_t step) {
 
 namespace {
 
+template <class Wanted>
+std::string names_of(const std::vector<Quantity>& blocks, const Wanted& wanted) {
+    std::string names;
+    for (const Quantity& block : blocks)
+        if (wanted(block)) names += (names.empty() ? "" : ", ") + block.name;
+    return names;
+}
+
 // "tau, theta": the blocks whose gradient is not finite.
 template <Real T>
 std::string not_finite(const Potential<T>& potential, const std::vector<T>& gradient) {
-    std::string names;
-    for (const Quantity& block : potential.blocks()) {
+    return names_of(potential.blocks(), [&](const Quantity& block) {
         const auto first = gradient.begin() + block.offset;
-        if (std::all_of(first, first + block.shape.size(), [](T g) { return std::isfinite(g); })) continue;
-        names += (names.empty() ? "" : ", ") + block.name;
-    }
-    return names;
+        return !std::all_of(first, first + block.shape.size(), [](T g) { return std::isfinite(g); });
+    });
+}
+
+// The blocks that an energy which is not finite is due to: those without which it would be finite, if there are any,
+// or those with a gradient that is not finite; or else it may be any of them.
+template <Real T>
+std::string culprits(Potential<T>& potential, const std::vector<T>& theta, const std::vector<T>& gradient) {
+    std::string names = names_of(potential.blocks(), [&](const Quantity& block) {
+        std::vector<T> without = theta;
+        std::fill_n(without.begin() + block.offset, block.shape.size(), T(0));
+        return std::isfinite(potential.evaluate(without, {}).total());
+    });
+    if (names.empty()) names = not_finite(potential, gradient);
+    return names.empty() ? names_of(potential.blocks(), [](const Quantity&) { return true; }) : names;
 }
 
 }  // namespace
@@ -42,12 +60,19 @@ std::vector<T> find_start(Potential<T>& potential, std::uint64_t seed, std::uint
         energy = potential.evaluate(theta, gradient);
         if (std::isfinite(energy.total()) && not_finite(potential, gradient).empty()) return theta;
     }
-    const std::string what =
-        "find_start: no starting point in " + std::to_string(attempts) + " attempts: at the last one ";
-    if (!std::isfinite(energy.prior)) throw ValueError(what + "-log p(theta) is " + to_text(energy.prior));
-    if (!std::isfinite(energy.likelihood))
-        throw ValueError(what + "-log p(data | theta) is " + to_text(energy.likelihood));
-    throw ValueError(what + "the gradient is not finite for " + not_finite(potential, gradient));
+    std::string why = potential.refusal();
+    if (!why.empty())
+        why = "there is no density: " + why;
+    else if (!std::isfinite(energy.prior))
+        why = "-log p(theta) is " + to_text(energy.prior);
+    else if (!std::isfinite(energy.likelihood))
+        why = "-log p(data | theta) is " + to_text(energy.likelihood);
+    else
+        why = "the gradient is not finite";
+    throw ValueError(
+        "find_start: no starting point in " + std::to_string(attempts) + " attempts: at the last one " + why +
+        "; look at " +
+        (std::isfinite(energy.total()) ? not_finite(potential, gradient) : culprits(potential, theta, gradient)));
 }
 
 template std::vector<float> find_start(Potential<float>&, std::uint64_t, std::uint32_t, double);

@@ -33,8 +33,8 @@ template <Real T>
 [[noreturn]] void fail(const Tensor<T>& a, std::int64_t n, std::int64_t matrix, std::int64_t k) {
     char value[32];
     std::snprintf(value, sizeof value, "%g", pivot(a.data() + matrix * n * n, n, k));
-    throw ValueError("cholesky: matrix " + std::to_string(matrix) + " of a " + to_string(a.shape()) +
-                     " is not positive definite: pivot " + std::to_string(k) + " is " + value);
+    throw DomainError("cholesky: matrix " + std::to_string(matrix) + " of a " + to_string(a.shape()) +
+                      " is not positive definite: pivot " + std::to_string(k) + " is " + value);
 }
 
 // L over a copy of the lower triangle of a. Returns the pivot that is not positive (NaN is not), or -1.

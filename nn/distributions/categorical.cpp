@@ -51,7 +51,7 @@ Categorical<T>::Categorical(Arg<T> logits) : logits_(std::move(logits)) {
     const T* l = logits_.data();
     for (std::int64_t i = 0; i < shape.size(); ++i)
         if (std::isnan(l[i]))
-            throw ValueError("Categorical: logits is nan at element " + std::to_string(i) + "; it must be a number");
+            throw DomainError("Categorical: logits is nan at element " + std::to_string(i) + "; it must be a number");
 }
 
 template <Real T>

@@ -112,14 +112,14 @@ Arg<T> log_of_weights(const Arg<T>& probabilities) {
     const T* p = probabilities.data();
     for (std::int64_t i = 0; i < probabilities.size(); ++i)
         if (!(p[i] >= 0 && std::isfinite(p[i])))
-            throw ValueError("Mixture: probability is " + to_text(static_cast<double>(p[i])) + " at element " +
-                             std::to_string(i) + "; it must not be negative, and be finite");
+            throw DomainError("Mixture: probability is " + to_text(static_cast<double>(p[i])) + " at element " +
+                              std::to_string(i) + "; it must not be negative, and be finite");
     const Shape& shape = probabilities.shape();
     const std::int64_t parts = shape.rank() > 0 ? std::max<std::int64_t>(1, shape[shape.rank() - 1]) : 1;
     for (std::int64_t i = 0; i < probabilities.size(); i += parts)
         if (std::all_of(p + i, p + i + parts, [](T x) { return x == 0; }))
-            throw ValueError("Mixture: probabilities " + to_string(shape) + ": all of row " +
-                             std::to_string(i / parts) + " are 0; one at least must be greater");
+            throw DomainError("Mixture: probabilities " + to_string(shape) + ": all of row " +
+                              std::to_string(i / parts) + " are 0; one at least must be greater");
     if (probabilities.var()) return log(*probabilities.var());
     Tensor<T> logs = probabilities.value();
     for (T& x : logs.mutable_values()) x = std::log(x);

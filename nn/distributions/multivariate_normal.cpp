@@ -103,8 +103,8 @@ MultivariateNormal<T>::MultivariateNormal(Arg<T> mean, Arg<T> cholesky)
     for (std::int64_t i = 0; i < shape[0]; ++i) {
         const T pivot = cholesky_.data()[i * shape[0] + i];
         if (!(pivot > 0))
-            throw ValueError("MultivariateNormal: the diagonal of cholesky is " + to_text(static_cast<double>(pivot)) +
-                             " at row " + std::to_string(i) + "; it must be positive");
+            throw DomainError("MultivariateNormal: the diagonal of cholesky is " + to_text(static_cast<double>(pivot)) +
+                              " at row " + std::to_string(i) + "; it must be positive");
     }
     const Shape m = mean_.shape();
     if (m.rank() > 0 && m[m.rank() - 1] != 1 && m[m.rank() - 1] != shape[0])

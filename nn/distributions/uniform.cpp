@@ -56,8 +56,8 @@ template <Real T>
 void UniformLaw<T>::check(const ArgRef<T>& low, const ArgRef<T>& high) {
     const auto check_pair = [](T l, T h, const std::string& where) {
         if (l < h && std::isfinite(h - l)) return;
-        throw ValueError("Uniform: low is " + to_text(static_cast<double>(l)) + " and high is " +
-                         to_text(static_cast<double>(h)) + where + "; low must be below high, and both finite");
+        throw DomainError("Uniform: low is " + to_text(static_cast<double>(l)) + " and high is " +
+                          to_text(static_cast<double>(h)) + where + "; low must be below high, and both finite");
     };
     if (low.size() == 1 && high.size() == 1) return check_pair(*low.data(), *high.data(), {});
     const Shape from = low.shape() ? *low.shape() : Shape{}, to = high.shape() ? *high.shape() : Shape{};

@@ -43,11 +43,11 @@ auto within(const V& x) {
 
 template <Real T>
 [[noreturn]] void refuse(const char* law, const Parameter& parameter, const ArgRef<T>& arg, std::int64_t i) {
-    throw ValueError(std::string(law) + ": " + parameter.name + " is " + to_text(static_cast<double>(arg.data()[i])) +
-                     (arg.size() == 1 ? "" : " at element " + std::to_string(i)) + "; it must be " +
-                     (parameter.bound == Bound::number     ? "a number"
-                      : parameter.bound == Bound::positive ? "positive"
-                                                           : "positive and finite"));
+    throw DomainError(std::string(law) + ": " + parameter.name + " is " + to_text(static_cast<double>(arg.data()[i])) +
+                      (arg.size() == 1 ? "" : " at element " + std::to_string(i)) + "; it must be " +
+                      (parameter.bound == Bound::number     ? "a number"
+                       : parameter.bound == Bound::positive ? "positive"
+                                                            : "positive and finite"));
 }
 
 template <class Law, std::size_t k, Real T>

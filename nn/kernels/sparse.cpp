@@ -25,13 +25,12 @@ template <class T>
 void slice_by_vector(Int steps, const T* values, const std::uint16_t* column, const T* x, T* total) {
     typedef T Eight __attribute__((vector_size(8 * sizeof(T))));
     const auto add = [&](Eight& sum, Int t) POLLEN_INLINE {
-        std::uint64_t a, b;
-        std::memcpy(&a, column + 8 * t, sizeof a);
-        std::memcpy(&b, column + 8 * t + 4, sizeof b);
+        std::uint32_t pair[4];
+        std::memcpy(pair, column + 8 * t, sizeof pair);
         Eight w;
         std::memcpy(&w, values + 8 * t, sizeof w);
-        sum += w * Eight{x[a & 0xffff], x[a >> 16 & 0xffff], x[a >> 32 & 0xffff], x[a >> 48],
-                         x[b & 0xffff], x[b >> 16 & 0xffff], x[b >> 32 & 0xffff], x[b >> 48]};
+        sum += w * Eight{x[pair[0] & 0xffff], x[pair[0] >> 16], x[pair[1] & 0xffff], x[pair[1] >> 16],
+                         x[pair[2] & 0xffff], x[pair[2] >> 16], x[pair[3] & 0xffff], x[pair[3] >> 16]};
     };
     Eight even = {}, odd = {};
     Int t = 0;

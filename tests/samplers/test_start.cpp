@@ -1,0 +1,88 @@
+// Starting points: what find_start accepts, and what it says where there is none.
+#include <pollen/nn/distributions.hpp>
+#include <pollen/nn/model.hpp>
+#include <pollen/samplers/chain.hpp>
+#include <pollen/samplers/nuts.hpp>
+#include <pollen/samplers/run.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include "support.hpp"
+
+using namespace pollen;
+
+BOOST_AUTO_TEST_SUITE(start)
+
+namespace {
+
+std::string failure(ModelPotential<double> model) {
+    return error_of<ValueError>([&] { find_start(model, 1, 0); });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(points_are_in_the_box_finite_and_different) {
+    ModelPotential<double> model([](Model<double>& m) {
+        const auto x = m.real("x", {3});
+        m.prior(log(x + 1.9));  // not a number for x < -1.9
+    });
+    std::vector<double> before;
+    for (std::uint32_t chain = 0; chain < 50; ++chain) {
+        const std::vector<double> theta = find_start(model, 1, chain);
+        for (const double x : theta) BOOST_TEST((x > -1.9 && x < 2));
+        BOOST_TEST((theta == find_start(model, 1, chain)));
+        BOOST_TEST((theta != before));
+        before = theta;
+    }
+    BOOST_TEST((find_start(model, 1, 0, 0) == std::vector<double>(3, 0.0)));
+}
+
+BOOST_AUTO_TEST_CASE(the_parameter_to_look_at_is_named) {
+    BOOST_TEST(failure(ModelPotential<double>([](Model<double>& m) {
+                   const auto a = m.real("a"), b = m.real("b");
+                   m.prior(normal_lpdf(a, 0, 1));
+                   m.prior(log(-exp(b * 0.0)));
+               })) == "find_start: no starting point in 100 attempts: at the last one -log p(theta) is nan; look at b");
+    BOOST_TEST(failure(ModelPotential<double>([](Model<double>& m) {
+                   const auto a = m.real("a"), b = m.real("b");
+                   m.prior(normal_lpdf(a, 0, 1) + normal_lpdf(b, 0, 1));
+                   m.likelihood(sqrt(abs(b) * -1.0));  // a number at b = 0 alone
+               })) ==
+               "find_start: no starting point in 100 attempts: at the last one -log p(data | theta) is nan; "
+               "look at b");
+    BOOST_TEST(failure(ModelPotential<double>([](Model<double>& m) {
+                   const auto a = m.real("a"), b = m.real("b");
+                   m.prior(normal_lpdf(a, 0, 1) + sqrt(b * 0.0));
+               })) ==
+               "find_start: no starting point in 100 attempts: at the last one the gradient is not finite; look at b");
+}
+
+BOOST_AUTO_TEST_CASE(a_distribution_out_of_its_domain_says_why) {
+    BOOST_TEST(failure(ModelPotential<double>([](Model<double>& m) {
+                   const auto a = m.real("a"), sd = m.real("sd");
+                   m.prior(normal_lpdf(a, 0, 1.0 - abs(sd * 1e9)));
+               }))
+                   .starts_with("find_start: no starting point in 100 attempts: at the last one there is no density: "
+                                "Normal: sd is -"));
+}
+
+// A standard deviation that underflows to 0 along the way is a point to reject, not the end of the run.
+BOOST_AUTO_TEST_CASE(out_of_the_domain_along_the_way) {
+    const ModelPotential<double> model([](Model<double>& m) {
+        const auto x = m.real("x");
+        m.prior(normal_lpdf(x, 0, 1));
+        m.prior(normal_lpdf(1.0, 1.0, relu(x + 1.0)) * 0.0);  // no density below -1
+    });
+    const Draws draws = run_chains(model, Nuts{}, {.seed = 2, .show = Show::nothing});
+    std::int64_t invalid = 0;
+    for (const ChainRecord& r : draws.chains) invalid += r.invalid_steps;
+    const Tensor<double> x = draws["x"];
+    const double least = *std::min_element(x.begin(), x.end());
+    BOOST_TEST(invalid > 100);
+    BOOST_TEST((least > -1 && least < -0.95));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
