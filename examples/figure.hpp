@@ -20,6 +20,7 @@ class Figure {
           x_label_(std::move(x_label)),
           y_label_(std::move(y_label)) {}
 
+    // Series. One with an empty label has the colour of the one before it, and no place in the key.
     void line(const std::string& label, Numbers x, Numbers y) {
         add(label, "lines lw 2", std::move(x), {std::move(y)});
     }
@@ -106,10 +107,12 @@ class Figure {
                      y_label_.c_str());
         std::fprintf(gnuplot, "set grid lc rgb '#dddddd'\nset key top left\n%s", commands_.c_str());
         std::string plot;
+        std::size_t colour = 0;
         for (std::size_t k = 0; k < series_.size(); ++k) {
             const Series& s = series_[k];
+            if (k > 0 && !s.label.empty()) ++colour;
             plot += std::string(k == 0 ? "plot " : ", ") + "'-' using " + columns(s) + " with " + s.style +
-                    " lc rgb '" + colours[k % 7] + "' title '" + s.label + "'";
+                    " lc rgb '" + colours[colour % 7] + "' title '" + s.label + "'";
         }
         std::fprintf(gnuplot, "%s\n", plot.c_str());
         for (const Series& s : series_) {
