@@ -1,7 +1,8 @@
 // Eight schools: a hierarchical model, and how a sampler says that it was written in the wrong way.
 //
 //     ./run example eight_schools                 four chains, in memory
-//     ./run example eight_schools DIRECTORY       the same, and files of draws as CmdStan writes them in DIRECTORY
+//     ./run example eight_schools DIRECTORY       the same, and files of draws as CmdStan writes them in DIRECTORY; the
+//                                                 same command again goes on from what is there
 //
 // In eight schools coaching was found to change the results of a test by y points, with a standard error sigma (Rubin,
 // Estimation in parallel randomized experiments, 1981). The effects theta of the schools are normal around a common
@@ -109,7 +110,7 @@ void draw_funnel(const Draws& draws, const Draws& centred) {
 int run(const Arguments& arguments) {
     const std::string directory = arguments.values.empty() ? "" : arguments.values[0];
     const Nuts sampler{.target_acceptance = 0.95};  // steps smaller than usual: a cautious choice for a hierarchy
-    RunOptions options{.seed = seed};
+    RunOptions options{.seed = seed, .resume = !directory.empty()};
     if (arguments.quick) options.warmup = options.draws = 100;
 
     std::printf("Moving z, with theta = mu + tau z:\n\n");
