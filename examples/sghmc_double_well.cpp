@@ -228,6 +228,8 @@ void phase_space(std::int64_t steps) {
     };
     show("noise", {.variance = variance}, true);
     show("noise, a fresh momentum every 50 steps", {.variance = variance, .fresh_every = 50}, false);
+    // Friction 3, as with the two wells, would show the error of the step, too: C dt = 0.3 is not small, and raises the
+    // energy of the momenta.
     show("noise and friction", {.variance = variance, .friction = 1}, true);
     show("neither noise nor friction", {}, true);
     std::printf(
@@ -273,6 +275,8 @@ void correlated(std::int64_t draws) {
     figure.crosses("", times, errors);
     times.clear();
     errors.clear();
+    // At h = 0.1 frictions from 0.05 to 0.3 do about as well (times of 9 to 11); at h = 0.01 the time goes from 30 to
+    // 116.
     for (const double h : {0.01, 0.02, 0.05, 0.1, 0.15})
         show("SGHMC", h, Sghmc{.step_size = h, .friction = 0.1, .batch = 1, .noise = 1.0});
     std::printf("\nBehind +- is what chance does to a variance in so many draws.\n");
