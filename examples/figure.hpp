@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +20,7 @@ class Figure {
           x_label_(std::move(x_label)),
           y_label_(std::move(y_label)) {}
 
+    // Series. One with an empty label has the colour of the one before it, and no place in the key.
     void line(const std::string& label, Numbers x, Numbers y) {
         add(label, "lines lw 2", std::move(x), {std::move(y)});
     }
@@ -28,11 +30,18 @@ class Figure {
     void points(const std::string& label, Numbers x, Numbers y) {
         add(label, "points pt 7 ps 0.5", std::move(x), {std::move(y)});
     }
+    void crosses(const std::string& label, Numbers x, Numbers y) {
+        add(label, "points pt 2 ps 1.2 lw 2", std::move(x), {std::move(y)});
+    }
     void steps(const std::string& label, Numbers x, Numbers y) {
         add(label, "fillsteps fs solid 0.4 noborder", std::move(x), {std::move(y)});
     }
     void band(const std::string& label, Numbers x, Numbers low, Numbers high) {
         add(label, "filledcurves fs solid 0.25 noborder", std::move(x), {std::move(low), std::move(high)});
+    }
+    // A point and a bar from low to high at each x.
+    void intervals(const std::string& label, Numbers x, Numbers y, Numbers low, Numbers high) {
+        add(label, "yerrorbars pt 7 ps 1 lw 2", std::move(x), {std::move(y), std::move(low), std::move(high)});
     }
     // A gnuplot command before the plot: `set logscale y`, `set yrange [0:1]`.
     void set(const std::string& command) { commands_ += command + "\n"; }
@@ -59,6 +68,12 @@ class Figure {
         series_.push_back({label, style, std::move(rest)});
     }
 
+    static std::string columns(const Series& s) {
+        std::string text = "1";
+        for (std::size_t k = 2; k <= s.columns.size(); ++k) text += ":" + std::to_string(k);
+        return text;
+    }
+
     static void rows(std::FILE* out, const Series& s, const std::string& prefix, const char* separator) {
         for (std::size_t i = 0; i < s.columns[0].size(); ++i) {
             std::string row = prefix;
@@ -74,7 +89,9 @@ class Figure {
     void write_csv() const {
         std::FILE* out = std::fopen((name_ + ".csv").c_str(), "w");
         if (!out) return;
-        std::fprintf(out, "series,x,y,upper\n");
+        std::size_t most = 0;
+        for (const Series& s : series_) most = std::max(most, s.columns.size());
+        std::fprintf(out, most == 4 ? "series,x,y,low,high\n" : "series,x,y,upper\n");
         for (const Series& s : series_) rows(out, s, "\"" + s.label + "\"", ",");
         std::fclose(out);
     }
@@ -90,10 +107,12 @@ class Figure {
                      y_label_.c_str());
         std::fprintf(gnuplot, "set grid lc rgb '#dddddd'\nset key top left\n%s", commands_.c_str());
         std::string plot;
+        std::size_t colour = 0;
         for (std::size_t k = 0; k < series_.size(); ++k) {
             const Series& s = series_[k];
-            plot += std::string(k == 0 ? "plot " : ", ") + "'-' using " + (s.columns.size() == 3 ? "1:2:3" : "1:2") +
-                    " with " + s.style + " lc rgb '" + colours[k % 7] + "' title '" + s.label + "'";
+            if (k > 0 && !s.label.empty()) ++colour;
+            plot += std::string(k == 0 ? "plot " : ", ") + "'-' using " + columns(s) + " with " + s.style +
+                    " lc rgb '" + colours[colour % 7] + "' title '" + s.label + "'";
         }
         std::fprintf(gnuplot, "%s\n", plot.c_str());
         for (const Series& s : series_) {
