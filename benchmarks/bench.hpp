@@ -30,9 +30,11 @@ struct Row {
     Work ours;
     std::string peer;  // what we compare with
     // Run interleaved with ours; or, where the peer is a fixed number, that number; or, where the peer is another
-    // program, neither: benchmarks/peers/ is asked for the milliseconds of `name`.
+    // program, neither: benchmarks/peers/ is asked for `name`, in the unit of the row.
     Work peer_work = {};
     std::optional<double> peer_value = {};
+    // How many pieces of work `ours` does in one call, where the row is about one of them. Asked after a call.
+    std::function<double()> pieces = [] { return 1; };
     double goal = 1;  // ratio to reach: how many times better than the peer
     int threads = 0;  // 0: as many as there are
 };

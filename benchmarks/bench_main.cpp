@@ -75,11 +75,11 @@ struct Result {
 };
 
 Result result_of(const Row& row, const Fastest& fastest, const Peers& peers) {
-    Result result{&row, row.unit.of(fastest.seconds(row.name + "/ours")), row.peer_value};
+    Result result{&row, row.unit.of(fastest.seconds(row.name + "/ours") / row.pieces()), row.peer_value};
     if (row.peer_work)
         result.peer = row.unit.of(fastest.seconds(row.name + "/peer"));
     else if (!row.peer_value)
-        result.peer = peers.milliseconds(row.name);
+        result.peer = peers.value(row.name);
     return result;
 }
 

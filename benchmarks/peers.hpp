@@ -7,15 +7,21 @@
 
 namespace pollen::bench {
 
-// Asks benchmarks/peers/torch_peer.py, in a process of its own, for the milliseconds PyTorch needs for the named rows:
-// with one thread and with two, with the BLAS kernels for this CPU, the faster kept. Says so where PyTorch is missing.
+// What other programs, each in a process of its own, need for the named rows, in the units of those rows:
+//
+//     peers/torch_peer.py   PyTorch, with one thread and with two, the faster kept, and the BLAS kernels for this CPU
+//     peers/stan_peer.R     Stan's NUTS by way of rstan
+//
+// Says so where one of them is not installed.
 class Peers {
   public:
     explicit Peers(const std::vector<std::string>& names);
-    std::optional<double> milliseconds(const std::string& name) const;
+    std::optional<double> value(const std::string& name) const;
 
   private:
-    std::map<std::string, double> milliseconds_;
+    void ask(const std::string& command, const std::vector<std::string>& names, const std::string& who);
+
+    std::map<std::string, double> values_;
 };
 
 }  // namespace pollen::bench

@@ -89,12 +89,15 @@ template <Real T>
 Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradient) {
     check(theta, gradient);
     Energy energy;
-    add_prior(theta, gradient, energy);
     for (Int first = 0; first < data_.size(); first += options_.piece) {
         const Int count = std::min(options_.piece, data_.size() - first);
         const Dataset<T> piece{rows_of(data_.inputs, first, count), rows_of(data_.targets, first, count),
                                rows_of(data_.labels, first, count)};
-        add_likelihood(theta, gradient, piece, 1, energy);
+        likelihood(theta, gradient, piece, 1, energy);
+        if (first == 0)
+            add_prior(theta, gradient, energy);
+        else if (!gradient.empty())
+            add_gradient(gradient);
     }
     return energy;
 }
@@ -104,15 +107,22 @@ Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> grad
     check(theta, gradient);
     if (batch.empty()) throw ValueError("NetworkPotential: the batch is empty");
     Energy energy;
+    likelihood(theta, gradient, data_.take(batch),
+               static_cast<double>(data_.size()) / static_cast<double>(batch.size()), energy);
     add_prior(theta, gradient, energy);
-    add_likelihood(theta, gradient, data_.take(batch),
-                   static_cast<double>(data_.size()) / static_cast<double>(batch.size()), energy);
     return energy;
 }
 
-// Writes the gradient; the likelihood adds to it.
+// The gradient of parameter block k that is on the tape, if there is one.
 template <Real T>
-void NetworkPotential<T>::add_prior(std::span<const T> theta, std::span<T> gradient, Energy& energy) const {
+const T* NetworkPotential<T>::on_tape(std::size_t k) {
+    Buffer* g = tape_.state().node(pass_.leaves()[k].index()).grad;
+    return g ? static_cast<const T*>(g->data()) : nullptr;
+}
+
+// Writes the gradient: that of the prior, and that of the likelihood on the tape, in one pass over all weights.
+template <Real T>
+void NetworkPotential<T>::add_prior(std::span<const T> theta, std::span<T> gradient, Energy& energy) {
     constexpr Int block = 1024, grain = kernels::map_grain;
     for (std::size_t k = 0; k < parameters_.count(); ++k) {
         const Quantity& at = blocks_[k];
@@ -120,6 +130,7 @@ void NetworkPotential<T>::add_prior(std::span<const T> theta, std::span<T> gradi
         const Int n = at.shape.size();
         const T* w = theta.data() + at.offset;
         T* g = gradient.empty() ? nullptr : gradient.data() + at.offset;
+        const T* likelihood = g ? on_tape(k) : nullptr;
         std::vector<double> sums(static_cast<std::size_t>((n + grain - 1) / grain));
         parallel_for(n, grain, [&](Int begin, Int end) {
             double& sum = sums[static_cast<std::size_t>(begin / grain)];
@@ -128,16 +139,17 @@ void NetworkPotential<T>::add_prior(std::span<const T> theta, std::span<T> gradi
                 sum += prior.log_prob(w + i, count);
                 if (!g) continue;
                 prior.slopes(w + i, count, g + i);
-                for (Int j = i; j < i + count; ++j) g[j] = -g[j];
+                for (Int j = i; j < i + count; ++j) g[j] = likelihood ? likelihood[j] - g[j] : -g[j];
             }
         });
         for (const double sum : sums) energy.prior -= sum;
     }
 }
 
+// Adds to the energy, and leaves the gradient on the tape.
 template <Real T>
-void NetworkPotential<T>::add_likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& batch,
-                                         double scale, Energy& energy) {
+void NetworkPotential<T>::likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& batch,
+                                     double scale, Energy& energy) {
     tape_.clear();
     pass_.restart({}, theta);
     const Var<T> log_prob = likelihood_->log_prob(pass_, (*net_)(pass_, tape_.borrow(batch.inputs)), batch);
@@ -146,15 +158,18 @@ void NetworkPotential<T>::add_likelihood(std::span<const T> theta, std::span<T> 
     TapeState<T>& tape = tape_.state();
     *tape.slot(log_prob.index()).data = static_cast<T>(-scale);
     tape.run_backward(log_prob.index());
+}
+
+template <Real T>
+void NetworkPotential<T>::add_gradient(std::span<T> gradient) {
+    using kernels::Batch;
+    using kernels::Stream;
     for (std::size_t k = 0; k < blocks_.size(); ++k)
-        if (Buffer* g = tape.node(pass_.leaves()[k].index()).grad) {
-            const Int n = blocks_[k].shape.size();
+        if (const T* g = on_tape(k)) {
             T* to = gradient.data() + blocks_[k].offset;
-            using kernels::Batch;
-            using kernels::Stream;
             kernels::map(
-                n, to, [](const Batch<T>& a, const Batch<T>& b) { return a + b; }, Stream<T>{to},
-                Stream<T>{static_cast<const T*>(g->data())});
+                blocks_[k].shape.size(), to, [](const Batch<T>& a, const Batch<T>& b) { return a + b; }, Stream<T>{to},
+                Stream<T>{g});
         }
 }
 

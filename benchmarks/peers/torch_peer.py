@@ -45,6 +45,40 @@ def adam(parameters):
     return torch.optim.Adam(parameters, lr=1e-3)
 
 
+def sample(net, inputs, make_update, items=60000):
+    """A step of a sampler whose prior is N(0, 1)."""
+    parameters = list(net.parameters())
+    update = make_update(parameters)
+
+    def step():
+        for p in parameters:
+            p.grad = None
+        F.cross_entropy(net(inputs), labels, reduction="sum").mul(items / len(inputs)).backward()
+        with torch.no_grad():
+            update()
+
+    return step
+
+
+def sgld(parameters, step=1e-6):
+    def update():
+        for p in parameters:
+            p.add_(p.grad + p, alpha=-step / 2).add_(torch.randn_like(p), alpha=math.sqrt(step))
+
+    return update
+
+
+def sghmc(parameters, step=1e-7, friction=0.1):
+    velocities = [torch.zeros_like(p) for p in parameters]
+
+    def update():
+        for p, v in zip(parameters, velocities):
+            v.mul_(1 - friction).add_(p.grad + p, alpha=-step)
+            p.add_(v.add_(torch.randn_like(p), alpha=math.sqrt(2 * friction * step)))
+
+    return update
+
+
 def log_normal(w, sd):
     return -0.5 * math.log(2 * math.pi) - math.log(sd) - 0.5 * (w / sd) ** 2
 
@@ -124,6 +158,9 @@ WORK = {
     "bbb_mlp_1200": lambda: bbb(mlp_shapes(1200), dense),
     "bbb_mlp_400": lambda: bbb(mlp_shapes(400), dense),
     "bbb_lenet": lambda: bbb(LENET_SHAPES, convolutional),
+    "sgld_mlp_1200": lambda: sample(mlp(1200), images.view(128, 784), sgld),
+    "sghmc_mlp_1200": lambda: sample(mlp(1200), images.view(128, 784), sghmc),
+    "sgld_lenet": lambda: sample(lenet(), images, sgld),
     "predict_mlp_1200": lambda: predict(1200),
 }
 

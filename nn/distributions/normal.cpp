@@ -13,20 +13,28 @@ struct NormalLaw {
     static constexpr std::array parameters{Parameter{"mean"}, Parameter{"sd", Bound::positive}};
     using B = Batch<T>;
 
-    B m, s, inverse, constant;
+    static constexpr std::size_t known = 1;
+    struct Known {
+        B sd, inverse, constant;
 
-    NormalLaw(const B& mean_, const B& sd)
-        : m(mean_), s(sd), inverse(B(T(1)) / sd), constant(B(T(-0.91893853320467274178)) - kernels::log(sd)) {}
+        Known(const B& s, const Wanted&)
+            : sd(s), inverse(B(T(1)) / s), constant(B(T(-0.91893853320467274178)) - kernels::log(s)) {}
+    };
+
+    B m;
+    Known s;
+
+    NormalLaw(const B& mean_, const Known& sd) : m(mean_), s(sd) {}
 
     B value(const B& x) const {
-        const B z = (x - m) / s;
-        return constant - B(T(0.5)) * z * z;
+        const B z = (x - m) / s.sd;
+        return s.constant - B(T(0.5)) * z * z;
     }
     void slopes(const B& x, const Wanted&, B* d) const {
-        const B z = (x - m) / s;
-        d[1] = z * inverse;
+        const B z = (x - m) / s.sd;
+        d[1] = z * s.inverse;
         d[0] = -d[1];
-        d[2] = (z * z - B(T(1))) * inverse;
+        d[2] = (z * z - B(T(1))) * s.inverse;
     }
 
     static double mean(double m, double) { return m; }

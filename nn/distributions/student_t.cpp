@@ -77,26 +77,38 @@ struct StudentTLaw {
                                            Parameter{"scale", Bound::positive}};
     using B = Batch<T>;
 
-    B nu, location, scale, root, constant;
+    static constexpr std::size_t known = 0;
+    struct Known {
+        B nu, inverse, root, constant, slope;
 
-    StudentTLaw(const B& n, const B& m, const B& s) : nu(n), location(m), scale(s), root(xsimd::sqrt(n)) {
-        constant = lgamma_half_step<T>(B(T(0.5)) * nu) - kernels::log(scale) - B(T(0.91893853320467274178));
-    }
+        Known(const B& n, const Wanted& wanted) : nu(n), inverse(B(T(1)) / n), root(B(T(1)) / xsimd::sqrt(n)) {
+            const B half = B(T(0.5)) * n;
+            constant = lgamma_half_step<T>(half) - B(T(0.91893853320467274178));
+            slope = wanted[1] ? digamma_half_step<T>(half) : B(T(0));
+        }
+    };
+
+    Known of_nu;
+    B location, scale, constant;
+
+    StudentTLaw(const Known& n, const B& m, const B& s)
+        : of_nu(n), location(m), scale(s), constant(n.constant - kernels::log(s)) {}
 
     B value(const B& x) const {
-        const B a = (x - location) / scale / root;
-        return constant - B(T(0.5)) * (nu + B(T(1))) * kernels::log1p_square(a);
+        const B a = (x - location) / scale * of_nu.root;
+        return constant - B(T(0.5)) * (of_nu.nu + B(T(1))) * kernels::log1p_square(a);
     }
     void slopes(const B& x, const Wanted& wanted, B* d) const {
-        const B half(T(0.5)), one(T(1)), a = (x - location) / scale / root;
+        const B half(T(0.5)), one(T(1)), a = (x - location) / scale * of_nu.root;
         const kernels::CauchyShares<T> share(a);
         const B& u = share.even;
-        d[2] = (nu + one) / root * share.odd / scale;
+        const B inverse = one / scale;
+        d[2] = (of_nu.nu + one) * of_nu.root * share.odd * inverse;
         d[0] = -d[2];
-        d[3] = ((nu + one) * u - one) / scale;
+        d[3] = ((of_nu.nu + one) * u - one) * inverse;
         if (!wanted[1]) return;
         const B rest = log_beyond_first<T>(u, kernels::log1p_square(a));
-        d[1] = half * (digamma_half_step<T>(half * nu) + u / nu - rest);
+        d[1] = half * (of_nu.slope + u * of_nu.inverse - rest);
     }
 
     static double mean(double nu, double m, double) { return nu > 1 ? m : double{NAN}; }

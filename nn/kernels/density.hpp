@@ -16,6 +16,10 @@
 //     };
 //
 // Parameters that are single numbers are worked up once for all elements. slopes() need not write what is not wanted.
+//
+// Where one parameter alone takes much work, a law says so: it has a struct Known, which is made of parameter number
+// `known` and of what is wanted, and it takes that in place of the parameter. If that parameter is a single number it
+// is worked up once, whatever the others are.
 namespace pollen::kernels {
 
 using Wanted = std::array<bool, 4>;
@@ -40,9 +44,38 @@ using Sources = std::array<Source<T>, n>;
 template <class T, std::size_t n>
 using Sinks = std::array<Sink<T>, n>;
 
-template <class Law, class T, std::size_t n, std::size_t... k>
-[[gnu::always_inline]] inline Law law_at(const Sources<T, n>& in, std::int64_t i, std::index_sequence<k...>) {
-    return Law(in[k + 1].load(i)...);
+template <class Law>
+concept KnowsOne = requires {
+    typename Law::Known;
+};
+
+// Parameter k + 1 of a law, worked up already or not.
+template <class Law, std::size_t k, class T, std::size_t n>
+[[gnu::always_inline]] inline decltype(auto) parameter_at(const auto& known, const Sources<T, n>& in, std::int64_t i) {
+    if constexpr (KnowsOne<Law>) {
+        if constexpr (k == Law::known)
+            return (known);
+        else
+            return in[k + 1].load(i);
+    } else {
+        return in[k + 1].load(i);
+    }
+}
+
+template <class Law, class T, std::size_t n>
+[[gnu::always_inline]] inline Law law_of(const auto& known, const Sources<T, n>& in, std::int64_t i) {
+    return [&]<std::size_t... k>(std::index_sequence<k...>) __attribute__((always_inline)) {
+        return Law(parameter_at<Law, k>(known, in, i)...);
+    }
+    (std::make_index_sequence<n - 1>());
+}
+
+template <class Law, class T, std::size_t n>
+[[gnu::always_inline]] inline Law law_at(const Sources<T, n>& in, std::int64_t i, const Wanted& wanted) {
+    if constexpr (KnowsOne<Law>)
+        return law_of<Law>(typename Law::Known(in[Law::known + 1].load(i), wanted), in, i);
+    else
+        return law_of<Law>(0, in, i);
 }
 
 // The value of a law and, where they are asked for, its slopes, for one batch.
@@ -122,7 +155,8 @@ void evaluate_few(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int6
                 in[k].data[begin + (static_cast<std::int64_t>(i) < end - begin ? static_cast<std::int64_t>(i) : 0)];
         few[k].data = held[k].data();
     }
-    const Y at(law_at<Law, T, n>(few, 0, std::make_index_sequence<n - 1>()), few[0].load(0), wanted_of(out));
+    const Wanted wanted = wanted_of(out);
+    const Y at(law_at<Law>(few, 0, wanted), few[0].load(0), wanted);
     for (std::size_t k = 0; k < Y::count; ++k) {
         if (!out[k].moves)
             out[k].data[0] = xsimd::hadd(first_lanes<Sum>(end - begin, at.y[k]));
@@ -134,23 +168,30 @@ void evaluate_few(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int6
 template <class Law, bool sloped, class T, std::size_t n>
 [[gnu::flatten]] void evaluate_range(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int64_t begin,
                                      std::int64_t end) {
-    constexpr auto parameters = std::make_index_sequence<n - 1>();
+    const Wanted wanted = wanted_of(out);
     bool still = true;
     for (std::size_t k = 1; k < n; ++k) still = still && !in[k].moves;
     if (still) {
-        const Law law = law_at<Law, T, n>(in, 0, parameters);
-        walk<Law, sloped, T, n>(in, out, begin, end, [&law](std::int64_t) -> const Law& { return law; });
-    } else {
-        walk<Law, sloped, T, n>(in, out, begin, end,
-                                [&](std::int64_t i) { return law_at<Law, T, n>(in, i, parameters); });
+        const Law law = law_at<Law>(in, 0, wanted);
+        return walk<Law, sloped, T, n>(in, out, begin, end, [&law](std::int64_t) -> const Law& { return law; });
     }
+    if constexpr (KnowsOne<Law>) {
+        if (const Source<T>& source = in[Law::known + 1]; !source.moves) {
+            const typename Law::Known known(source.load(0), wanted);
+            return walk<Law, sloped, T, n>(in, out, begin, end,
+                                           [&](std::int64_t i) { return law_of<Law>(known, in, i); });
+        }
+    }
+    walk<Law, sloped, T, n>(in, out, begin, end, [&](std::int64_t i) { return law_at<Law>(in, i, wanted); });
 }
 
 // The only element there is.
-template <class Law, bool sloped, class T, std::size_t n, std::size_t... k>
-[[gnu::flatten]] void evaluate_one(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::index_sequence<k...>) {
+template <class Law, bool sloped, class T, std::size_t n>
+[[gnu::flatten]] void evaluate_one(Sources<T, n> in, const Sinks<T, n + 1>& out) {
     using Y = Outputs<Law, sloped, T, n>;
-    const Y at(Law(Batch<T>(*in[k + 1].data)...), Batch<T>(*in[0].data), wanted_of(out));
+    for (Source<T>& source : in) source.moves = false;
+    const Wanted wanted = wanted_of(out);
+    const Y at(law_at<Law>(in, 0, wanted), in[0].load(0), wanted);
     for (std::size_t j = 0; j < Y::count; ++j)
         if (out[j].data) out[j].data[0] = at.y[j].get(0);
 }
@@ -184,7 +225,7 @@ template <class Law, bool sloped, class T, std::size_t n>
 template <class Law, bool sloped, class T, std::size_t n>
 [[gnu::always_inline]] inline void evaluate(const Sources<T, n>& in, std::int64_t size, const Sinks<T, n + 1>& out) {
     if (size == 1)
-        evaluate_one<Law, sloped, T, n>(in, out, std::make_index_sequence<n - 1>());
+        evaluate_one<Law, sloped, T, n>(in, out);
     else if (size < static_cast<std::int64_t>(Batch<T>::size))
         evaluate_few<Law, sloped, T, n>(in, out, 0, size);
     else if (size <= reduce_chunk)

@@ -14,17 +14,17 @@ inline Batch<T> log1p_square(const Batch<T>& a) {
     return xsimd::select(far, log + log, log);
 }
 
-// a / (1 + a^2) and a^2 / (1 + a^2), by b = a or 1 / a, whichever is not above 1 in size
+// a / (1 + a^2) and a^2 / (1 + a^2); where a^2 could overflow, 1 / a and 1 to all digits
 template <class T>
 struct CauchyShares {
     Batch<T> odd, even;
 
     explicit CauchyShares(const Batch<T>& a) {
-        const Batch<T> one(T(1)), inverse = one / a;
-        const auto large = xsimd::abs(a) > one;
-        const Batch<T> b = xsimd::select(large, inverse, a), t = b * b, part = one / (one + t);
-        odd = b * part;
-        even = xsimd::select(large, part, t * part);
+        const Batch<T> one(T(1)), t = a * a, part = one / (one + t);
+        const auto far = t > Batch<T>(T(1e30));
+        odd = a * part;
+        even = xsimd::select(far, one, t * part);
+        if (xsimd::any(far)) odd = xsimd::select(far, one / a, odd);
     }
 };
 
