@@ -36,6 +36,7 @@
 #include <pollen/nn/sparse.hpp>
 #include <pollen/nn/train.hpp>
 #include <pollen/nn/update.hpp>
+#include <pollen/samplers/check.hpp>
 #include <pollen/samplers/constant_sgd.hpp>
 #include <pollen/samplers/cyclical.hpp>
 #include <pollen/samplers/diagnostics.hpp>

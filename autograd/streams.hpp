@@ -19,6 +19,7 @@ enum class Purpose : std::uint32_t {
     starts = 9,             // one stream a chain: where it begins
     chains = 10,            // one stream a chain (step = step)
     chain_batches = 11,     // one stream a chain: the items of its batches (step = step)
+    simulations = 12,       // one stream a replication: parameters and data of a simulated model
 };
 
 constexpr std::uint32_t stream_of(Purpose purpose, std::uint32_t k = 0) {

@@ -20,8 +20,8 @@ namespace pollen {
 //
 // It is called for every evaluation and must ask for the same parameters in the same order each time. Bounds are taken
 // care of: a positive parameter is exp of a number without bounds, and the log of the Jacobian is part of the prior.
-// Where a distribution gets a parameter that it cannot have (a standard deviation that underflowed to 0), the density is
-// 0: a DomainError means an infinite energy, any other exception goes through.
+// Where a distribution gets a parameter that it cannot have (a standard deviation that underflowed to 0), the density
+// is 0: a DomainError means an infinite energy, any other exception goes through.
 template <Real T>
 class Model {
   public:

@@ -1,7 +1,7 @@
 #include <pollen/autograd/parallel.hpp>
-#include <pollen/data/file.hpp>
 #include <pollen/nn/interrupt.hpp>
 #include <pollen/samplers/kernels/chain_runner.hpp>
+#include <pollen/samplers/kernels/rethrow.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -32,26 +32,6 @@ double memory_of(const RunPlan& plan) {
 namespace {
 
 constexpr double slice = 0.2;  // seconds that a thread stays with one chain while others wait
-
-// An error of the same type that says which chain it was.
-[[noreturn]] void rethrow_of(std::int64_t chain, const std::exception_ptr& error) {
-    const std::string where = "run_chains: chain " + std::to_string(chain) + ": ";
-    try {
-        std::rethrow_exception(error);
-    } catch (const ValueError& e) {
-        throw ValueError(where + e.what());
-    } catch (const ShapeError& e) {
-        throw ShapeError(where + e.what());
-    } catch (const TapeError& e) {
-        throw TapeError(where + e.what());
-    } catch (const MemoryError& e) {
-        throw MemoryError(where + e.what());
-    } catch (const FileError& e) {
-        throw FileError(where + e.what());
-    } catch (const std::exception& e) {
-        throw Error(where + e.what());
-    }
-}
 
 std::string what_of(const std::exception_ptr& error) {
     try {
@@ -93,7 +73,7 @@ class Run {
             }
         });
         for (std::size_t c = 0; c < errors.size(); ++c) {
-            if (errors[c]) rethrow_of(static_cast<std::int64_t>(c) + 1, errors[c]);
+            if (errors[c]) rethrow_at("run_chains: chain " + std::to_string(c + 1), errors[c]);
         }
     }
 

@@ -1,56 +1,31 @@
 #include <pollen/samplers/kernels/draws_math.hpp>
+#include <pollen/samplers/kernels/text_table.hpp>
 #include <pollen/samplers/kernels/warnings.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace pollen {
 
 namespace {
 
+using detail::number_text;
 using detail::SummaryInput;
 
 std::string fixed(double x, int decimals) { return detail::to_text(x, std::chars_format::fixed, decimals); }
-
-// Four digits, without an exponent where the number can be read without one.
-std::string number(double x) {
-    if (std::isnan(x)) return "nan";
-    if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
-    const double size = std::abs(x);
-    if (size == 0) return "0";
-    if (size >= 1e-3 && size < 1e6) return fixed(x, std::max(0, 3 - static_cast<int>(std::floor(std::log10(size)))));
-    return detail::to_text(x, std::chars_format::scientific, 3);
-}
-
 std::string ess_text(double x) { return std::isnan(x) ? "nan" : fixed(x, 0); }
-std::string rhat_text(double x) { return std::isnan(x) ? "nan" : x < 1000 ? fixed(x, 3) : number(x); }
-
-// In characters, not in bytes: a name may be UTF-8.
-std::size_t width(const std::string& text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
+std::string rhat_text(double x) { return std::isnan(x) ? "nan" : x < 1000 ? fixed(x, 3) : number_text(x); }
 
 std::string table(const SummaryInput& in) {
-    std::vector<std::array<std::string, 10>> rows{
+    std::vector<std::vector<std::string>> rows{
         {"", "mean", "sd", "mcse", "5%", "50%", "95%", "ess_bulk", "ess_tail", "r_hat"}};
     for (std::size_t k = 0; k < in.quantities.size(); ++k) {
         const QuantitySummary& s = in.quantities[k];
-        rows.push_back({in.names[k], number(s.mean), number(s.sd), number(s.mcse), number(s.q5), number(s.q50),
-                        number(s.q95), ess_text(s.ess_bulk), ess_text(s.ess_tail), rhat_text(s.rhat)});
+        rows.push_back({in.names[k], number_text(s.mean), number_text(s.sd), number_text(s.mcse), number_text(s.q5),
+                        number_text(s.q50), number_text(s.q95), ess_text(s.ess_bulk), ess_text(s.ess_tail),
+                        rhat_text(s.rhat)});
     }
-    std::array<std::size_t, 10> widths{};
-    for (const auto& row : rows) {
-        for (std::size_t k = 0; k < row.size(); ++k) widths[k] = std::max(widths[k], width(row[k]));
-    }
-    std::string text;
-    for (const auto& row : rows) {
-        text += row[0] + std::string(widths[0] - width(row[0]), ' ');
-        for (std::size_t k = 1; k < row.size(); ++k) text += std::string(widths[k] + 2 - row[k].size(), ' ') + row[k];
-        text += '\n';
-    }
-    return text;
+    return detail::text_table(rows);
 }
 
 // "4 chains of 1000 draws; acceptance 0.86 (0.84 to 0.88); 0 divergences; E-BFMI 0.91 or more"

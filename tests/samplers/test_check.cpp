@@ -1,0 +1,404 @@
+#include "../support.hpp"
+#include "calibration_models.hpp"
+
+#include <pollen/autograd/parallel.hpp>
+#include <pollen/nn/distributions.hpp>
+#include <pollen/nn/model.hpp>
+#include <pollen/samplers/hmc.hpp>
+#include <pollen/samplers/metropolis.hpp>
+#include <pollen/samplers/nuts.hpp>
+
+#include <atomic>
+#include <csignal>
+
+using namespace pollen;
+using namespace pollen::test;
+
+BOOST_AUTO_TEST_SUITE(check)
+
+namespace {
+
+const CalibrationOptions few{
+    .replications = 100, .draws = 49, .bins = 5, .warmup = 100, .thin = 3, .seed = 3, .show = Show::nothing};
+const GewekeOptions some{.chains = 4, .draws = 500, .seed = 3, .show = Show::nothing};
+
+// mu ~ N(0, 1),  y ~ N(mu, 1):  the posterior is N(y / 2, 1 / 2).
+struct Conjugate {
+    static constexpr std::size_t size = 1;
+    static std::vector<Quantity> quantities() { return {{"mu", {}, 0}}; }
+    static std::vector<double> prior(Random& random) { return {random.normal<double>()}; }
+
+    Conjugate(std::span<const double> x, Random& random) : y(random.normal(x[0], 1.0)) {}
+    double energy(std::span<const double> x, std::span<double> g) const {
+        if (!g.empty()) g[0] = 2 * x[0] - y;
+        return (x[0] * x[0] + (x[0] - y) * (x[0] - y)) / 2;
+    }
+    static void values(std::span<const double> x, std::span<double> out) { out[0] = x[0]; }
+
+    double y;
+};
+
+// Independent draws from that posterior, with a mean that is off by `shift` and a standard deviation by the factor
+// `width`.
+struct Exact {
+    double shift = 0, width = 1;
+    std::int64_t stays = 1;       // steps at one place
+    std::int64_t bad_chain = -1;  // throws
+    std::int64_t also_bad = -1;
+    std::atomic<int>* steps = nullptr;  // counted
+    int interrupt = -1;                 // Ctrl-C after so many
+
+    std::unique_ptr<Chain<double>> begin(std::unique_ptr<Potential<double>> potential, ChainStart<double> start) const;
+    std::string describe() const { return "Exact"; }
+};
+
+class ExactChain final : public Chain<double> {
+  public:
+    ExactChain(const Exact& options, std::unique_ptr<Potential<double>> potential, ChainStart<double> start)
+        : o_(options), start_(std::move(start)), position_(start_.position) {
+        std::vector<double> zero{0}, gradient(1);
+        potential->evaluate(zero, gradient);
+        y_ = -gradient[0];
+    }
+    StepStatistics step() override {
+        if (start_.chain == o_.bad_chain || start_.chain == o_.also_bad) throw ShapeError("Exact: out of luck");
+        if (o_.steps && ++*o_.steps == o_.interrupt) std::raise(SIGINT);
+        Random random = random_of(start_.seed, start_.chain, steps_);
+        if (steps_++ % o_.stays == 0)
+            position_[0] = y_ / 2 + o_.shift + o_.width * std::sqrt(0.5) * random.normal<double>();
+        return {};
+    }
+    std::span<const double> position() const override { return position_; }
+    std::int64_t steps() const override { return steps_; }
+    void visit(StateVisitor&) override {}
+
+  private:
+    Exact o_;
+    ChainStart<double> start_;
+    std::vector<double> position_;
+    double y_ = 0;
+    std::int64_t steps_ = 0;
+};
+
+std::unique_ptr<Chain<double>> Exact::begin(std::unique_ptr<Potential<double>> potential,
+                                            ChainStart<double> start) const {
+    return std::make_unique<ExactChain>(*this, std::move(potential), std::move(start));
+}
+
+bool same(const Calibration& a, const Calibration& b) {
+    return std::ranges::equal(a.quantities, b.quantities, [](const QuantityRanks& p, const QuantityRanks& q) {
+        return p.name == q.name && p.ranks == q.ranks && p.counts == q.counts && p.chi_squared == q.chi_squared &&
+               p.p_value == q.p_value && p.ess == q.ess;
+    });
+}
+
+bool same(const GewekeTest& a, const GewekeTest& b) {
+    return std::ranges::equal(a.moments, b.moments, [](const GewekeMoment& p, const GewekeMoment& q) {
+        return p.name == q.name && p.prior == q.prior && p.chain == q.chain && p.error == q.error && p.z == q.z;
+    });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(gradients_of_the_models) {
+    const auto check = [](const Simulation<double>& model) {
+        for (std::uint64_t s = 0; s < 20; ++s) {
+            Random random(s);
+            std::vector<double> x = model.prior(random), g(x.size());
+            const auto u = model.posterior(x, random);
+            u->evaluate(x, g);
+            for (std::size_t k = 0; k < x.size(); ++k) {
+                const double h = 1e-5, at = x[k];
+                x[k] = at + h;
+                const double up = u->evaluate(x, {}).total();
+                x[k] = at - h;
+                const double down = u->evaluate(x, {}).total();
+                x[k] = at;
+                BOOST_TEST(std::abs(g[k] - (up - down) / (2 * h)) < 1e-5 * (1 + std::abs(g[k])));
+            }
+        }
+    };
+    check(simulation_of<MeanAndScale>());
+    check(simulation_of<MeanAndScale>(false));
+    check(simulation_of<Groups>());
+    check(simulation_of<Classes>());
+    check(simulation_of<Conjugate>());
+}
+
+// A right sampler passes, and each quantity has its ranks, counts and p-value.
+BOOST_AUTO_TEST_CASE(ranks_of_exact_draws) {
+    const Calibration c = calibrate(simulation_of<Conjugate>(), Exact{}, few);
+    BOOST_TEST(c.replications == 100);
+    BOOST_TEST(c.draws == 49);
+    BOOST_TEST(c.bins == 5);
+    BOOST_TEST(!c.interrupted);
+    BOOST_TEST(c.passed());
+    BOOST_TEST(c.quantities.size() == 2U);
+    for (const QuantityRanks& q : c.quantities) {
+        std::vector<std::int64_t> counts(5);
+        double chi_squared = 0;
+        BOOST_TEST(q.ranks.size() == 100U);
+        for (const std::int64_t rank : q.ranks) ++counts.at(static_cast<std::size_t>(rank / 10));
+        for (const std::int64_t n : counts) chi_squared += static_cast<double>((n - 20) * (n - 20)) / 20;
+        BOOST_TEST(q.counts == counts, boost::test_tools::per_element());
+        BOOST_TEST(std::abs(q.chi_squared - chi_squared) < 1e-12);
+        // With 4 degrees of freedom.
+        BOOST_TEST(std::abs(q.p_value - std::exp(-chi_squared / 2) * (1 + chi_squared / 2)) < 1e-12);
+        BOOST_TEST(std::abs(q.ess - 1) < 0.1);
+    }
+}
+
+// A rank by hand: replication 5 draws its parameter and its data from stream 4 of the simulations, and its chain is
+// chain 4.
+BOOST_AUTO_TEST_CASE(one_rank_by_hand) {
+    const Calibration c = calibrate(simulation_of<Conjugate>(), Exact{}, few);
+    Random random(3, 12u << 24 | 4);
+    const double mu = random.normal<double>(), y = mu + random.normal<double>();
+    std::int64_t rank = 0;
+    for (std::int64_t t = 0; t < 49; ++t) {
+        Random step = random_of(3, 4, 100 + 3 * t + 2);
+        rank += y / 2 + std::sqrt(0.5) * step.normal<double>() < mu;
+    }
+    BOOST_TEST(c.quantities[0].ranks[4] == rank);
+}
+
+BOOST_AUTO_TEST_CASE(same_at_any_number_of_threads) {
+    const auto model = simulation_of<MeanAndScale>();
+    const Calibration c = calibrate(model, Nuts{}, few);
+    const GewekeTest g = geweke_test(model, Hmc{.step_size = 0.3, .steps = 4}, some);
+    for (const int threads : {1, 2, 4, 8})
+        with_threads(threads, [&] {
+            BOOST_TEST(same(calibrate(model, Nuts{}, few), c));
+            BOOST_TEST(same(geweke_test(model, Hmc{.step_size = 0.3, .steps = 4}, some), g));
+        });
+    CalibrationOptions other = few;
+    other.seed = 4;
+    BOOST_TEST(!same(calibrate(model, Nuts{}, other), c));
+}
+
+// Equal values count at random: ranks are uniform also of a quantity with few values, or with one.
+struct Rounded : Conjugate {
+    using Conjugate::Conjugate;
+    static std::vector<Quantity> quantities() { return {{"rounded", {}, 0}, {"one", {}, 1}}; }
+    static void values(std::span<const double> x, std::span<double> out) {
+        out[0] = std::round(x[0]);
+        out[1] = 1;
+    }
+};
+
+BOOST_AUTO_TEST_CASE(equal_values) {
+    CalibrationOptions more = few;
+    more.replications = 1000;
+    const Calibration c = calibrate(simulation_of<Rounded>(), Exact{}, more);
+    BOOST_TEST(c.passed());
+    BOOST_TEST(c.quantities[1].ess == 0);
+    const GewekeTest g = geweke_test(simulation_of<Rounded>(), Exact{}, some);
+    BOOST_TEST(g.passed());
+    BOOST_TEST(g.moments[2].z == 0);
+    BOOST_TEST(g.moments[2].p_value == 1);
+}
+
+// Chains that never move have the right law, since they begin with it; but their effective sample size tells.
+BOOST_AUTO_TEST_CASE(chains_that_do_not_move) {
+    const Metropolis stuck{.scale = 1e9, .adapt = false};
+    const GewekeTest g = geweke_test(simulation_of<Conjugate>(), stuck, some);
+    BOOST_TEST(g.moments[0].ess < 10);
+    BOOST_TEST(summary(g).find("independent draws of mu; its z says little.") != std::string::npos);
+    BOOST_TEST(calibrate(simulation_of<Conjugate>(), stuck, few).quantities[0].ess == 0);
+}
+
+// A model on the tape, in float: the way users write one.
+Simulation<float> taped(float prior_of_sigma) {
+    return {[](Random& random) {
+                const auto mu = static_cast<float>(random.normal<double>());
+                return std::vector<float>{mu, static_cast<float>(std::log(draw_gamma(4, random) / 4))};
+            },
+            [=](std::span<const float> theta, Random& random) -> std::unique_ptr<Potential<float>> {
+                Tensor<float> y = Tensor<float>::zeros({3});
+                random.fill_normal(y.mutable_values(), theta[0], std::exp(theta[1]));
+                return std::make_unique<ModelPotential<float>>([=](Model<float>& m) {
+                    const auto mu = m.real("mu"), sigma = m.positive("sigma");
+                    m.prior(normal_lpdf(mu, 0, 1));
+                    m.prior(gamma_lpdf(sigma, prior_of_sigma, 4));
+                    m.likelihood(normal_lpdf(y, mu, sigma));
+                });
+            }};
+}
+
+BOOST_AUTO_TEST_CASE(models_on_the_tape) {
+    BOOST_TEST(calibrate(taped(4), Nuts{}, few).passed());
+    const Hmc hmc{.step_size = 0.3, .steps = 4};
+    BOOST_TEST(geweke_test(taped(4), hmc, some).passed());
+    // The model's prior is not the simulated one.
+    BOOST_TEST(!calibrate(taped(12), Nuts{}, few).passed());
+    BOOST_TEST(!geweke_test(taped(12), hmc, some).passed());
+}
+
+// More of this, in full size, is in test_calibration.cpp.
+BOOST_AUTO_TEST_CASE(the_jacobian_counts) {
+    const PlainHmc sampler{.step_size = 0.6, .steps = 3, .inverse_metric = {0.2, 0.15}};
+    BOOST_TEST(geweke_test(simulation_of<MeanAndScale>(), sampler, some).passed());
+    BOOST_TEST(!geweke_test(simulation_of<MeanAndScale>(false), sampler, some).passed(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(report_of_calibration) {
+    const auto model = simulation_of<Conjugate>();
+    BOOST_TEST(summary(calibrate(model, Exact{}, few)) == R"(        chi^2       p     ess  ranks
+mu      1.700  0.7907  0.9919  ▄▄▃▅▄
+energy  2.300  0.6808   1.040  ▃▄▄▃▅
+
+100 replications; ranks among 49 draws in 5 bins; ess of a draw, 1 where they are independent
+All ranks are uniform at the level 0.001 (a right sampler fails in about one of 500 such tests).
+)");
+    BOOST_TEST(summary(calibrate(model, Exact{.shift = -0.5, .width = 0.5}, few)) ==
+               R"(        chi^2          p     ess  ranks
+mu      107.5  2.483e-22  0.9919  ▂▁▁▂█
+energy  9.800    0.04393   1.015  ▅▃▄▂▆
+
+100 replications; ranks among 49 draws in 5 bins; ess of a draw, 1 where they are independent
+Warning: the ranks of mu are not uniform (p = 2.483e-22); its draws are too low and too narrow, or not independent.
+)");
+    BOOST_TEST(summary(calibrate(model, Exact{.width = 2, .stays = 20}, few), 0.01) ==
+               R"(        chi^2          p     ess  ranks
+mu      9.700    0.04580  0.1670  ▂▅▄▅▄
+energy  34.00  7.452e-07  0.1517  █▅▄▂▁
+
+100 replications; ranks among 49 draws in 5 bins; ess of a draw, 1 where they are independent
+Warning: the draws of mu are far from independent (ess 0.1670); ranks are only uniform if they are. Thin more.
+Warning: the draws of energy are far from independent (ess 0.1517); ranks are only uniform if they are. Thin more.
+Warning: the ranks of energy are not uniform (p = 7.452e-07); its draws are too high.
+)");
+    CalibrationOptions rough = few;
+    rough.replications = 20;
+    BOOST_TEST(
+        summary(calibrate(model, Exact{}, rough))
+            .find("Warning: 4.000 replications for each bin; p-values are rough below 5. Take fewer bins, or more "
+                  "replications.\n") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(report_of_moments) {
+    const auto model = simulation_of<Conjugate>();
+    BOOST_TEST(summary(geweke_test(model, Exact{}, some)) ==
+               R"(             prior    chain    error       z       p    ess
+mu        0.007098  0.06657  0.04696   1.267  0.2053  628.6
+mu^2         1.023    1.068  0.05495  0.8234  0.4103   1186
+energy       1.004    1.017  0.03792  0.3572  0.7210   1172
+energy^2     2.049    2.110   0.1737  0.3505  0.7260   1351
+
+4 chains of 500 draws, 1 transition each; as many of prior and data
+All means agree at the level 0.001 (a right sampler fails in about one of 250 such tests).
+)");
+    const GewekeTest shifted = geweke_test(
+        model, Exact{.shift = 0.1}, {.chains = 2, .draws = 300, .transitions = 2, .seed = 3, .show = Show::nothing});
+    BOOST_TEST(summary(shifted) == R"(             prior   chain    error      z          p    ess
+mu        -0.01457  0.3538  0.08116  4.539  5.652e-06  208.2
+mu^2        0.9566   1.163   0.1068  1.930    0.05356  333.8
+energy      0.9543   1.077  0.07200  1.701    0.08894  314.8
+energy^2     1.780   2.333   0.2915  1.897    0.05784  374.2
+
+2 chains of 300 draws, 2 transitions each; as many of prior and data
+Warning: the chains are worth 208.2 independent draws of mu; its z says little. Take more draws, or more transitions for each.
+Warning: the chains are worth 333.8 independent draws of mu^2; its z says little. Take more draws, or more transitions for each.
+Warning: the chains are worth 314.8 independent draws of energy; its z says little. Take more draws, or more transitions for each.
+Warning: the chains are worth 374.2 independent draws of energy^2; its z says little. Take more draws, or more transitions for each.
+Warning: mu is 0.3538 along the chains and -0.01457 by simulation of prior and data (z = 4.539).
+)");
+}
+
+BOOST_AUTO_TEST_CASE(interrupts) {
+    std::atomic<int> steps = 0;
+    const Calibration c = calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 5000}, few);
+    BOOST_TEST(c.interrupted);
+    BOOST_TEST(c.replications > 0);
+    BOOST_TEST(c.replications < 100);
+    BOOST_TEST(std::ssize(c.quantities[0].ranks) == c.replications);
+    BOOST_TEST(summary(c).find("Warning: interrupted before all replications were done.\n") != std::string::npos);
+    steps = 0;
+    const GewekeTest g = geweke_test(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 100}, some);
+    BOOST_TEST(g.interrupted);
+    BOOST_TEST(g.chains == 0);
+    BOOST_TEST(!g.passed());
+    steps = 0;
+    BOOST_TEST(!calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 1}, few).passed());
+}
+
+BOOST_AUTO_TEST_CASE(errors_of_options) {
+    const auto error = [](CalibrationOptions o, const auto& change) {
+        change(o);
+        return error_of<ValueError>([&] { calibrate(simulation_of<Conjugate>(), Exact{}, o); });
+    };
+    BOOST_TEST(error(few, [](auto& o) { o.replications = 0; }) == "calibrate: replications is 0; at least 1 is needed");
+    BOOST_TEST(error(few, [](auto& o) { o.replications = 20'000'000; }) ==
+               "calibrate: replications is 20000000; at most 10000000 are possible");
+    BOOST_TEST(error(few, [](auto& o) { o.draws = 0; }) == "calibrate: draws is 0; at least 1 is needed");
+    BOOST_TEST(error(few, [](auto& o) { o.thin = 0; }) == "calibrate: thin is 0; at least 1 is needed");
+    BOOST_TEST(error(few, [](auto& o) { o.bins = 1; }) == "calibrate: bins is 1; at least 2 are needed");
+    BOOST_TEST(error(few, [](auto& o) { o.warmup = -1; }) == "calibrate: warmup is -1; it must not be negative");
+    BOOST_TEST(error(few, [](auto& o) { o.bins = 7; }) ==
+               "calibrate: 49 draws have 50 ranks, which 7 bins do not share equally");
+    const auto geweke_error = [](GewekeOptions o, const auto& change) {
+        change(o);
+        return error_of<ValueError>([&] { geweke_test(simulation_of<Conjugate>(), Exact{}, o); });
+    };
+    BOOST_TEST(geweke_error(some, [](auto& o) { o.chains = 0; }) == "geweke_test: chains is 0; at least 1 is needed");
+    BOOST_TEST(geweke_error(some, [](auto& o) { o.transitions = 0; }) ==
+               "geweke_test: transitions is 0; at least 1 is needed");
+    BOOST_TEST(geweke_error(some, [](auto& o) { o.draws = 19; }) == "geweke_test: draws is 19; at least 20 are needed");
+    BOOST_TEST(error_of<ValueError>([] { Calibration{}.passed(0); }) ==
+               "Calibration: level is 0; it must be between 0 and 1");
+    BOOST_TEST(error_of<ValueError>([] { summary(GewekeTest{}, 1); }) ==
+               "summary: level is 1; it must be between 0 and 1");
+}
+
+// Of all that fail, the first is named, at any number of threads.
+BOOST_AUTO_TEST_CASE(errors_of_a_replication) {
+    for (const int threads : {1, 2, 8}) {
+        with_threads(threads, [] {
+            BOOST_TEST(error_of<ShapeError>([] {
+                           calibrate(simulation_of<Conjugate>(), Exact{.bad_chain = 40, .also_bad = 16}, few);
+                       }) == "calibrate: replication 17: Exact: out of luck");
+            BOOST_TEST(error_of<ShapeError>([] {
+                           geweke_test(simulation_of<Conjugate>(), Exact{.bad_chain = 3, .also_bad = 1}, some);
+                       }) == "geweke_test: chain 2: Exact: out of luck");
+        });
+    }
+    const auto error = [](const auto& change) {
+        Simulation<double> model = simulation_of<Conjugate>();
+        change(model);
+        return error_of<Error>([&] { calibrate(model, Exact{}, few); });
+    };
+    BOOST_TEST(error([](auto& m) { m.prior = {}; }) == "calibrate: the simulation has no prior");
+    BOOST_TEST(error([](auto& m) { m.posterior = {}; }) == "calibrate: the simulation has no posterior");
+    BOOST_TEST(error([](auto& m) { m.posterior = [](auto, auto&) { return nullptr; }; }) ==
+               "calibrate: replication 1: there is no posterior");
+    BOOST_TEST(error([](auto& m) { m.prior = [](auto&) { return std::vector<double>(2); }; }) ==
+               "calibrate: replication 1: the prior draws 2 numbers; the posterior has 1");
+    BOOST_TEST(error([](auto& m) { m.prior = [](auto&) { return std::vector<double>{1e200}; }; }) ==
+               "calibrate: replication 1: energy is inf; it must be finite");
+    BOOST_TEST(error([](auto& m) {
+                   m.prior = [](auto&) -> std::vector<double> { throw std::runtime_error("no prior today"); };
+               }) == "calibrate: replication 1: no prior today");
+    BOOST_TEST(error([](auto& m) {
+                   m.posterior = [inner = m.posterior](auto x, auto& random) {
+                       auto u = inner(x, random);
+                       u->set_temperature(2);
+                       return u;
+                   };
+               }) ==
+               "calibrate: replication 1: the posterior has temperature 2; parameters drawn from the prior "
+               "belong to that of 1");
+    // Replications with different quantities.
+    const Simulation<double> one = simulation_of<Conjugate>(), two = simulation_of<Rounded>();
+    const Simulation<double> mixed{one.prior, [&](std::span<const double> x, Random& random) {
+                                       return (random.key().stream % 256 < 50 ? one : two).posterior(x, random);
+                                   }};
+    BOOST_TEST(error_of<ShapeError>([&] { calibrate(mixed, Exact{}, few); }) ==
+               "calibrate: replication 51 has 2 quantities; others have 1");
+    const Simulation<double> changing{one.prior, [&](std::span<const double> x, Random& random) {
+                                          return (random.uniform<double>() < 0.9 ? one : two).posterior(x, random);
+                                      }};
+    BOOST_TEST(error_of<ShapeError>([&] { geweke_test(changing, Exact{}, some); }) ==
+               "geweke_test: chain 1: the posterior has 2 quantities; another had 1");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
