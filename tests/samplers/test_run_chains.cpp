@@ -162,6 +162,7 @@ BOOST_AUTO_TEST_CASE(a_fault_in_one_chain_keeps_what_all_have_drawn) {
         }
     });
     BOOST_REQUIRE(kept);
+    BOOST_TEST(kept->interrupted);
     BOOST_TEST(!kept->chains.empty());
     for (std::int64_t t = 0; t < kept->size(); ++t) BOOST_TEST(kept->values(0, t, 0) == good.values(0, t, 0));
     StanCsvReader reader(folder / "run/chain_2.csv");
@@ -204,11 +205,12 @@ BOOST_AUTO_TEST_CASE(energies_that_are_not_numbers_are_counted) {
     std::int64_t count = 0;
     for (const ChainRecord& r : draws.chains) {
         BOOST_TEST(r.invalid_steps == std::count(r.invalid.begin(), r.invalid.end(), 1));
+        BOOST_TEST(r.steps == 200);
         count += r.invalid_steps;
     }
     BOOST_TEST(count > 10);
     BOOST_TEST(warnings(draws).back().starts_with("An energy that is not a number was met, and rejected, in " +
-                                                  std::to_string(count) + " steps: chain 1 ("));
+                                                  std::to_string(count) + " of 600 steps: chain 1 ("));
 }
 
 BOOST_AUTO_TEST_CASE(options_that_cannot_be) {

@@ -63,6 +63,7 @@ class WalkChain final : public Chain<T> {
         visitor.number("likelihood", likelihood_);
         visitor.number("log_scale", log_scale_);
     }
+    ChainFacts facts() const override { return {.weighted = options_.weight != 1, .step_size = std::exp(log_scale_)}; }
     double weight() const override {
         return options_.weight == 1 ? 1 : options_.weight / (1 + static_cast<double>(steps_) / 10);
     }
