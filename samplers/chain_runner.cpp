@@ -207,7 +207,6 @@ double ChainRunner::step_size_now() const {
 
 void ChainRunner::step() {
     const RunOptions& o = plan_->options;
-    if (state_.steps == o.warmup) any_->set_centre();
     const StepStatistics s = any_->step();
     const std::int64_t warm = state_.steps++;  // the number of this step, from 0
     if (warm == o.warmup) {

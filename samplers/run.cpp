@@ -37,24 +37,19 @@ class TypedChain final : public AnyChain {
         if (!std::isfinite(energy.total()))
             throw ValueError("the energy of its start is " + to_text(energy.prior) + " + " +
                              to_text(energy.likelihood) + " (prior and likelihood); it must be finite");
-        centre_ = start_.position;
         chain_ = begin_(std::move(given_), std::move(start_));
         return energy;
     }
 
     StepStatistics step() override { return chain_->step(); }
     void values(std::span<double> out) override { own_->values(chain_->position(), out); }
-    void visit(StateVisitor& visitor) override {
-        chain_->visit(visitor);
-        visitor.vector("temperature_centre", centre_);
-    }
+    void visit(StateVisitor& visitor) override { chain_->visit(visitor); }
     std::int64_t steps() const override { return chain_->steps(); }
     std::int64_t size() const override { return std::ssize(chain_->position()); }
     ChainFacts facts() const override { return chain_->facts(); }
     std::vector<double> inverse_metric() const override { return chain_->inverse_metric(); }
     double weight() const override { return chain_->weight(); }
 
-    void set_centre() override { centre_.assign(chain_->position().begin(), chain_->position().end()); }
     Temperatures temperatures(const StepStatistics& s) const override {
         Temperatures measured;
         if (!std::isnan(s.hamiltonian))
@@ -62,8 +57,7 @@ class TypedChain final : public AnyChain {
         else if (const std::span<const T> v = chain_->momentum(); !v.empty())
             measured.kinetic = kinetic_temperature(v, 1 / s.step_size);
         if (const std::span<const T> gradient = chain_->gradient(); !gradient.empty())
-            measured.configurational =
-                configurational_temperature(chain_->position(), gradient, std::span<const T>(centre_));
+            measured.configurational = configurational_temperature(chain_->position(), gradient);
         return measured;
     }
 
@@ -73,7 +67,6 @@ class TypedChain final : public AnyChain {
     const RunOptions* options_;
     ChainStart<T> start_;
     std::unique_ptr<Chain<T>> chain_;
-    std::vector<T> centre_;
 };
 
 void check(const RunPlan& plan) {

@@ -35,8 +35,6 @@ class AnyChain {
     virtual std::vector<double> inverse_metric() const = 0;
     virtual double weight() const = 0;
 
-    // The configurational temperature is measured from a fixed centre: the present position.
-    virtual void set_centre() = 0;
     // After a step.
     virtual Temperatures temperatures(const StepStatistics& statistics) const = 0;
 };
