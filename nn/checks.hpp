@@ -4,6 +4,7 @@
 #include <pollen/autograd/ops.hpp>
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -36,6 +37,13 @@ inline std::string to_text(double x) {
 inline std::string to_text(const std::string& text) { return text; }
 inline std::string to_text(const Pair& p) {
     return p[0] == p[1] ? std::to_string(p[0]) : std::to_string(p[0]) + "x" + std::to_string(p[1]);
+}
+
+// Throws `Predictive: a weight is -1; it must be finite and not negative`.
+inline void check_weight(const char* who, double weight) {
+    if (!(weight >= 0 && std::isfinite(weight)))
+        throw ValueError(std::string(who) + ": a weight is " + to_text(weight) +
+                         "; it must be finite and not negative");
 }
 
 // "Dense(784, 800)"

@@ -33,8 +33,13 @@ Interrupt::Interrupt() {
     action.sa_handler = note;
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_RESTART;
-    sigaction(SIGINT, &action, &old_int);
-    sigaction(SIGTERM, &action, &old_term);
+    // Who ignores a signal, as nohup and a shell's & do for their programs, goes on ignoring it.
+    const auto take = [&](int signal, struct sigaction& old) {
+        sigaction(signal, nullptr, &old);
+        if ((old.sa_flags & SA_SIGINFO) || old.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+    };
+    take(SIGINT, old_int);
+    take(SIGTERM, old_term);
 }
 
 Interrupt::~Interrupt() {

@@ -1,4 +1,5 @@
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/nn/checks.hpp>
 #include <pollen/nn/predictive.hpp>
 
 #include <algorithm>
@@ -68,18 +69,22 @@ void Predictive<T>::check(const Tensor<T>& logits) const {
 //
 //     H = log s + 1/s sum_c e_c (max x - x_c),
 //
-// a sum of numbers that are not negative: nothing cancels. Means are updated as m + (v - m) / S, which leaves a mean of
-// equal numbers exactly what they are.
+// a sum of numbers that are not negative: nothing cancels. Means are updated as m + (v - m) w / W, which leaves a mean
+// of equal numbers exactly what they are.
 template <Real T>
-void Predictive<T>::add(const Tensor<T>& logits) {
+void Predictive<T>::add(const Tensor<T>& logits, double weight) {
     check(logits);
+    check_weight("Predictive", weight);
+    if (weight == 0) return;
     const std::int64_t rows = logits.shape()[0], classes = logits.shape()[1];
     if (draws_ == 0) {
         mean_.assign(static_cast<std::size_t>(rows * classes), 0);
         entropies_.assign(static_cast<std::size_t>(rows), 0);
         shape_ = logits.shape();
     }
-    const double weight = 1 / static_cast<double>(++draws_);
+    ++draws_;
+    weight_ += weight;
+    const double share = weight / weight_;
     std::atomic<bool> has_tiny = false;
     parallel_for(rows, rows_at_once(classes), [&](std::int64_t begin, std::int64_t end) {
         bool tiny = false;
@@ -99,18 +104,19 @@ void Predictive<T>::add(const Tensor<T>& logits) {
                 } else if (log_p > minus_infinity) {
                     tiny = true;
                 }
-                mean[c] += (p - mean[c]) * weight;
+                mean[c] += (p - mean[c]) * share;
             }
             double& average = entropies_[static_cast<std::size_t>(row)];
-            average += (entropy - average) * weight;
+            average += (entropy - average) * share;
         }
         if (tiny) has_tiny = true;
     });
-    if (has_tiny) add_tiny(logits);
+    if (has_tiny) add_tiny(logits, weight);
 }
 
 template <Real T>
-void Predictive<T>::add_tiny(const Tensor<T>& logits) {
+void Predictive<T>::add_tiny(const Tensor<T>& logits, double weight) {
+    const double log_weight = std::log(weight);
     const std::int64_t rows = shape_[0], classes = shape_[1];
     tiny_.resize(mean_.size(), minus_infinity);
     parallel_for(rows, rows_at_once(classes), [&](std::int64_t begin, std::int64_t end) {
@@ -122,7 +128,7 @@ void Predictive<T>::add_tiny(const Tensor<T>& logits) {
             for (std::int64_t c = 0; c < classes; ++c) {
                 const double log_p = static_cast<double>(x[c]) - softmax.highest - log_sum;
                 double& sum = tiny_[static_cast<std::size_t>(row * classes + c)];
-                if (log_p < smallest_log) sum = log_add(sum, log_p);
+                if (log_p < smallest_log) sum = log_add(sum, log_p + log_weight);
             }
         }
     });
@@ -144,11 +150,11 @@ Tensor<T> Predictive<T>::probabilities() const {
 template <Real T>
 Tensor<T> Predictive<T>::log_probabilities() const {
     check_draws("log_probabilities");
-    const double log_draws = std::log(static_cast<double>(draws_));
+    const double log_weight = std::log(weight_);
     Tensor<T> logs = Tensor<T>::empty(shape_);
     for (std::size_t k = 0; k < mean_.size(); ++k) {
         double log_p = std::log(mean_[k]);
-        if (!tiny_.empty()) log_p = log_add(log_p, tiny_[k] - log_draws);
+        if (!tiny_.empty()) log_p = log_add(log_p, tiny_[k] - log_weight);
         logs.fresh_data()[k] = static_cast<T>(log_p);
     }
     return logs;

@@ -12,7 +12,7 @@
 namespace pollen {
 
 // The predictive distribution over classes: an average of S softmax outputs, made of one draw after the other, in
-// memory for one.
+// memory for one. Draws may have weights: the average is sum_s w_s / sum w ... then.
 //
 //     p      = 1/S sum_s softmax(logits_s)
 //     H(p)   = 1/S sum_s H(softmax(logits_s)) + mutual information
@@ -23,7 +23,8 @@ template <Real T>
 class Predictive {
   public:
     // The outputs of one draw, logits (n, classes). A logit may be -infinity: a class that is ruled out.
-    void add(const Tensor<T>& logits);
+    // A draw of weight 0 is none.
+    void add(const Tensor<T>& logits, double weight = 1);
 
     std::int64_t draws() const { return draws_; }
     Tensor<T> probabilities() const;      // (n, classes)
@@ -36,16 +37,18 @@ class Predictive {
   private:
     void check(const Tensor<T>& logits) const;
     void check_draws(const char* what) const;
-    void add_tiny(const Tensor<T>& logits);
+    void add_tiny(const Tensor<T>& logits, double weight);
     double entropy_of_row(std::int64_t row) const;
     template <class F>
     Tensor<T> each_row(F f) const;
 
     Shape shape_ = Shape::nothing();
     std::int64_t draws_ = 0;
+    double weight_ = 0;              // of all draws
     std::vector<double> mean_;       // of the probabilities
     std::vector<double> entropies_;  // the mean over the draws
-    std::vector<double> tiny_;       // log of the sum of the probabilities that are 0 in mean_; empty if there are none
+    std::vector<double>
+        tiny_;  // log of the weighted sum of the probabilities that are 0 in mean_; empty if there are none
 };
 
 // The predictive distribution of numbers: a mixture of S normal distributions, by its mean and variance,
@@ -53,16 +56,17 @@ class Predictive {
 //     variance = 1/S sum_s sd_s^2 + 1/S sum_s (mean_s - mean)^2
 //                aleatoric          epistemic
 //
-// made of one draw after the other, in memory for one. Tensors of any one shape.
+// made of one draw after the other, in memory for one; of draws with weights, by weighted means. Tensors of any one
+// shape.
 template <Real T>
 class PredictiveNumbers {
   public:
     void add(const Tensor<T>& mean);  // nothing known of the noise: sd 0
-    void add(const Tensor<T>& mean, double sd);
-    void add(const Tensor<T>& mean, const Tensor<T>& sd);
+    void add(const Tensor<T>& mean, double sd, double weight = 1);
+    void add(const Tensor<T>& mean, const Tensor<T>& sd, double weight = 1);
     // The outputs (n, 2k) of a network for Gaussian::predicted(): k means, then k numbers r with
     // sd = log(1 + exp(r)) + Gaussian::smallest_sd.
-    void add_predicted(const Tensor<T>& outputs);
+    void add_predicted(const Tensor<T>& outputs, double weight = 1);
 
     std::int64_t draws() const { return draws_; }
     Tensor<T> mean() const;
@@ -73,13 +77,14 @@ class PredictiveNumbers {
 
   private:
     template <class Sd>
-    void add_each(const Tensor<T>& mean, Sd sd);
+    void add_each(const Tensor<T>& mean, Sd sd, double weight);
     template <class F>
     Tensor<T> each(const char* what, F f) const;
 
     Shape shape_ = Shape::nothing();
     std::int64_t draws_ = 0;
-    std::vector<double> mean_, within_, squares_;  // squares_: the sum of (mean_s - mean)^2
+    double weight_ = 0;                            // of all draws
+    std::vector<double> mean_, within_, squares_;  // squares_: the weighted sum of (mean_s - mean)^2
 };
 
 // Networks that predict together; copied along with them. Its parameters have the members' numbers before their names,

@@ -7,10 +7,10 @@
 
 namespace pollen {
 
-// Welford's update for S = 1, 2, ...: d = v - m, m += d / S, squares += d (v - m).
+// West's update, with W the sum of the weights: d = v - m, m += d w / W, squares += w d (v - m).
 template <Real T>
 template <class Sd>
-void PredictiveNumbers<T>::add_each(const Tensor<T>& mean, Sd sd) {
+void PredictiveNumbers<T>::add_each(const Tensor<T>& mean, Sd sd, double weight) {
     const std::string draw = "draw " + std::to_string(draws_);
     if (draws_ > 0 && mean.shape() != shape_)
         throw ShapeError("PredictiveNumbers: the means of " + draw + " have shape " + to_string(mean.shape()) +
@@ -22,18 +22,22 @@ void PredictiveNumbers<T>::add_each(const Tensor<T>& mean, Sd sd) {
             throw ValueError("PredictiveNumbers: sd " + std::to_string(k) + " of " + draw + " is " + to_text(sd(k)) +
                              "; it must be finite and not negative");
     }
+    check_weight("PredictiveNumbers", weight);
+    if (weight == 0) return;
     if (draws_ == 0) {
         shape_ = mean.shape();
         for (std::vector<double>* moment : {&mean_, &within_, &squares_})
             moment->assign(static_cast<std::size_t>(mean.size()), 0);
     }
-    const double weight = 1 / static_cast<double>(++draws_);
+    ++draws_;
+    weight_ += weight;
+    const double share = weight / weight_;
     for (std::int64_t k = 0; k < mean.size(); ++k) {
         const auto at = static_cast<std::size_t>(k);
         const double value = static_cast<double>(mean.data()[k]), change = value - mean_[at];
-        mean_[at] += change * weight;
-        squares_[at] += change * (value - mean_[at]);
-        within_[at] += (sd(k) * sd(k) - within_[at]) * weight;
+        mean_[at] += change * share;
+        squares_[at] += weight * change * (value - mean_[at]);
+        within_[at] += (sd(k) * sd(k) - within_[at]) * share;
     }
 }
 
@@ -43,20 +47,22 @@ void PredictiveNumbers<T>::add(const Tensor<T>& mean) {
 }
 
 template <Real T>
-void PredictiveNumbers<T>::add(const Tensor<T>& mean, double sd) {
-    add_each(mean, [sd](std::int64_t) { return sd; });
+void PredictiveNumbers<T>::add(const Tensor<T>& mean, double sd, double weight) {
+    add_each(
+        mean, [sd](std::int64_t) { return sd; }, weight);
 }
 
 template <Real T>
-void PredictiveNumbers<T>::add(const Tensor<T>& mean, const Tensor<T>& sd) {
+void PredictiveNumbers<T>::add(const Tensor<T>& mean, const Tensor<T>& sd, double weight) {
     if (sd.shape() != mean.shape())
         throw ShapeError("PredictiveNumbers: means have shape " + to_string(mean.shape()) + ", sds " +
                          to_string(sd.shape()) + "; they must be equal");
-    add_each(mean, [&sd](std::int64_t k) { return static_cast<double>(sd.data()[k]); });
+    add_each(
+        mean, [&sd](std::int64_t k) { return static_cast<double>(sd.data()[k]); }, weight);
 }
 
 template <Real T>
-void PredictiveNumbers<T>::add_predicted(const Tensor<T>& outputs) {
+void PredictiveNumbers<T>::add_predicted(const Tensor<T>& outputs, double weight) {
     if (outputs.rank() != 2 || outputs.shape()[1] % 2 != 0)
         throw ShapeError("PredictiveNumbers: outputs have shape " + to_string(outputs.shape()) +
                          "; (n, 2k), k means and then k noises, is needed");
@@ -71,7 +77,7 @@ void PredictiveNumbers<T>::add_predicted(const Tensor<T>& outputs) {
                 static_cast<T>(std::max(r, 0.0) + std::log1p(std::exp(-std::abs(r))) + Gaussian<T>::smallest_sd);
         }
     }
-    add(mean, sd);
+    add(mean, sd, weight);
 }
 
 template <Real T>
@@ -95,18 +101,17 @@ Tensor<T> PredictiveNumbers<T>::aleatoric() const {
 
 template <Real T>
 Tensor<T> PredictiveNumbers<T>::epistemic() const {
-    return each("epistemic", [this](std::size_t k) { return squares_[k] / static_cast<double>(draws_); });
+    return each("epistemic", [this](std::size_t k) { return squares_[k] / weight_; });
 }
 
 template <Real T>
 Tensor<T> PredictiveNumbers<T>::variance() const {
-    return each("variance", [this](std::size_t k) { return within_[k] + squares_[k] / static_cast<double>(draws_); });
+    return each("variance", [this](std::size_t k) { return within_[k] + squares_[k] / weight_; });
 }
 
 template <Real T>
 Tensor<T> PredictiveNumbers<T>::sd() const {
-    return each("sd",
-                [this](std::size_t k) { return std::sqrt(within_[k] + squares_[k] / static_cast<double>(draws_)); });
+    return each("sd", [this](std::size_t k) { return std::sqrt(within_[k] + squares_[k] / weight_); });
 }
 
 template class PredictiveNumbers<float>;

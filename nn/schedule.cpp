@@ -16,7 +16,8 @@ void need(bool good, const std::string& schedule, const char* what) {
 
 }  // namespace
 
-Schedule::Schedule(double constant) : text_(to_text(constant)), f_([constant](std::int64_t) { return constant; }) {
+Schedule::Schedule(double constant)
+    : text_(to_text(constant)), f_([constant](std::int64_t) { return constant; }), constant_(true) {
     need(constant >= 0 && std::isfinite(constant), "a step size of " + text_, "it must be finite and not negative");
 }
 

@@ -17,6 +17,8 @@ class Schedule {
 
     double operator()(std::int64_t step) const { return f_(step); }
     const std::string& describe() const { return text_; }
+    // Whether it was made of a plain number.
+    bool constant() const { return constant_; }
 
     // a (b + t)^-gamma (Welling & Teh 2011), after `burn_in` steps at the first value, a b^-gamma.
     static Schedule polynomial(double a, double b, double gamma, std::int64_t burn_in = 0);
@@ -38,6 +40,7 @@ class Schedule {
   private:
     std::string text_;
     std::function<double(std::int64_t)> f_;
+    bool constant_ = false;
 };
 
 }  // namespace pollen

@@ -25,6 +25,19 @@ struct StepStatistics {
     bool invalid = false;  // a point where the energy is not a number was met, and rejected
 };
 
+enum class MetricKind;
+
+// What a sampler says of itself: the files of draws and the summary have what there is to say, and no more.
+struct ChainFacts {
+    bool acceptance = true;           // its steps have a probability of acceptance
+    bool hamiltonian = false;         // its steps have a Hamiltonian, and may diverge
+    bool weighted = false;            // its draws have weights that differ
+    std::int64_t max_tree_depth = 0;  // 0: it builds no trees
+    double target_acceptance = std::numeric_limits<double>::quiet_NaN();  // NaN: it adapts to none
+    MetricKind metric{};                                                  // unit, where it has none
+    double step_size = std::numeric_limits<double>::quiet_NaN();          // of the next step; NaN: not known
+};
+
 // Walks through everything that the next step of a chain depends on, by name: to write it down, or to read it back.
 class StateVisitor {
   public:
@@ -50,12 +63,19 @@ class Chain {
     // Steps done so far.
     virtual std::int64_t steps() const = 0;
     virtual void visit(StateVisitor& visitor) = 0;
+    virtual ChainFacts facts() const { return {}; }
 
     // What the warm-up came to, for the files of draws: the inverse of the mass, a diagonal (or a dense matrix row by
     // row), or nothing.
     virtual std::vector<double> inverse_metric() const { return {}; }
-    // The weight of the present position in averages: the step size, where that changes along the way.
+    // The weight of the present position in averages: the step size, where that changes along the way. It counts where
+    // the facts say that draws are weighted.
     virtual double weight() const { return 1; }
+
+    // For the temperature that a chain runs at: the gradient of the potential at the present position, and momenta of
+    // variance (step size) x T. Nothing where a chain has none, or has a Hamiltonian that says it.
+    virtual std::span<const T> gradient() const { return {}; }
+    virtual std::span<const T> momentum() const { return {}; }
 };
 
 // Where and how a chain begins.

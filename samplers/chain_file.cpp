@@ -54,22 +54,50 @@ void ChainFile::open(const std::string& path, bool fresh) {
     struct stat status {};
     if (::fstat(file_, &status) != 0) fail("looking at it", errno);
     if (!S_ISREG(status.st_mode)) throw FileError(path + ": is not a regular file");
+    // A run that has just replaced its file holds the lock of the new one.
+    struct stat named {};
+    if (::stat(path.c_str(), &named) != 0 || named.st_ino != status.st_ino || named.st_dev != status.st_dev)
+        throw FileError(path + ": another run is writing to it now");
     size_ = status.st_size;
 }
 
 bool ChainFile::begins_with(std::string_view text) const {
     if (size_ < std::ssize(text)) return false;
-    std::vector<char> piece(std::size_t{1} << 16);
+    return first(std::ssize(text)) == text;
+}
+
+// 0 at the end of the file.
+std::int64_t ChainFile::read(std::int64_t from, char* to, std::size_t bytes) const {
+    const ssize_t some = uninterrupted([&] { return ::pread(file_, to, bytes, from); });
+    if (some < 0) throw FileError(path_ + ": cannot be read: " + std::strerror(errno));
+    return some;
+}
+
+std::string ChainFile::first(std::int64_t size) const {
+    std::string text(static_cast<std::size_t>(std::min(size, size_)), '\0');
     std::size_t at = 0;
     while (at < text.size()) {
-        const std::size_t want = std::min(piece.size(), text.size() - at);
-        const ssize_t some = uninterrupted([&] { return ::pread(file_, piece.data(), want, static_cast<off_t>(at)); });
-        if (some <= 0) return false;
-        if (text.compare(at, static_cast<std::size_t>(some), {piece.data(), static_cast<std::size_t>(some)}) != 0)
-            return false;
+        const std::int64_t some = read(static_cast<std::int64_t>(at), text.data() + at, text.size() - at);
+        if (some == 0) text.resize(at);
         at += static_cast<std::size_t>(some);
     }
-    return true;
+    return text;
+}
+
+void ChainFile::replace_top(std::int64_t size, std::string_view text) {
+    AtomicFile other(path_);
+    other.write(text);
+    std::vector<char> piece(std::size_t{1} << 20);
+    for (std::int64_t at = size; at < size_;) {
+        const std::int64_t some = read(at, piece.data(), piece.size());
+        if (some == 0) throw FileError(path_ + ": cannot be read: it has become shorter");
+        other.write(piece.data(), static_cast<std::size_t>(some));
+        at += some;
+    }
+    other.commit();
+    ChainFile replaced;
+    replaced.open(path_, false);
+    *this = std::move(replaced);
 }
 
 void ChainFile::cut(std::int64_t size) {

@@ -4,6 +4,7 @@
 #include <pollen/nn/checks.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 
@@ -12,11 +13,13 @@ namespace pollen::detail {
 namespace {
 
 constexpr std::size_t most_text = std::size_t{1} << 22;  // bytes of rows that wait in memory
-constexpr double flush_pause = 1, look_pause = 0.01;     // seconds
+constexpr double look_pause = 0.01;                      // seconds
 
 bool close_to(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance * (1 + std::abs(a)); }
 
 }  // namespace
+
+double pause_after_flush(double seconds) { return std::max(1.0, 20 * seconds); }
 
 ChainRunner::ChainRunner(const RunPlan& plan, std::uint32_t chain, std::unique_ptr<AnyChain> any, double* values)
     : plan_(&plan), chain_(chain), any_(std::move(any)), values_(values) {
@@ -34,25 +37,22 @@ void ChainRunner::begin() {
     const Energy energy = any_->begin();
     state_.start_prior = energy.prior;
     state_.start_likelihood = energy.likelihood;
-    weights_ = any_->weight() != 1;
+    facts_ = any_->facts();
 }
 
-std::string ChainRunner::header() const {
+std::string ChainRunner::header(std::int64_t draws) const {
     const RunOptions& o = plan_->options;
     return stan_csv_header({.model = o.name,
                             .sampler = plan_->sampler,
                             .chain = record_.chain,
                             .warmup = o.warmup,
-                            .draws = o.draws,
+                            .draws = draws,
                             .thin = o.thin,
                             .save_warmup = o.save_warmup,
                             .seed = o.seed,
                             .radius = o.radius,
                             .file = std::filesystem::path(csv_path_).filename().string(),
-                            .target_acceptance = plan_->target_acceptance,
-                            .max_depth = plan_->max_depth,
-                            .dense = plan_->sampler.find("metric dense") != plan_->sampler.npos,
-                            .weights = weights_},
+                            .facts = facts_},
                            plan_->quantities);
 }
 
@@ -64,38 +64,65 @@ RunDescription ChainRunner::about() const {
 
 void ChainRunner::open() {
     if (csv_path_.empty()) return;
-    remove_temporaries(plan_->options.directory, std::filesystem::path(state_path_).filename().string());
     std::error_code ignored;
-    const bool saved = std::filesystem::exists(state_path_, ignored);
-    if (saved && !plan_->options.resume)
+    if (!plan_->options.resume && std::filesystem::exists(state_path_, ignored))
         throw FileError(state_path_ +
                         ": is there already; resume that run, remove its files, or choose another directory");
-    if (saved)
-        resume();
+    file_.open(csv_path_, !plan_->options.resume);
+    // The files of this chain are ours from here on, and so are the leftovers of a killed run.
+    for (const std::string& path : {csv_path_, state_path_})
+        remove_temporaries(plan_->options.directory, std::filesystem::path(path).filename().string());
+    saved_ = std::filesystem::exists(state_path_, ignored);
+    if (saved_)
+        restore();
     else
-        start_file();
-    last_flush_ = seconds_now();
-    flushed_steps_ = state_.steps;
+        check_fresh();
 }
 
-void ChainRunner::start_file() {
-    const std::string top = header();
-    file_.open(csv_path_, !plan_->options.resume);
-    // A run that was killed before its first state was saved has left no more than a part of the header.
-    if (file_.size() > std::ssize(top) ||
-        !file_.begins_with(std::string_view(top).substr(0, static_cast<std::size_t>(file_.size()))))
+void ChainRunner::start() {
+    if (csv_path_.empty()) return;
+    const std::string top = header(plan_->options.draws);
+    if (saved_) {
+        file_.cut(std::ssize(top_) + state_.row_bytes);
+        if (top_ != top) file_.replace_top(std::ssize(top_), top);
+        top_ = top;
+        last_flush_ = seconds_now();
+        flush_pause_ = pause_after_flush(0);
+        flushed_steps_ = state_.steps;
+    } else {
+        top_ = top;
+        file_.cut(0);
+        file_.append(top_);
+        flush();
+    }
+}
+
+// A run that was killed before its first state was saved has left no more than a part of the header.
+void ChainRunner::check_fresh() {
+    const std::string mine = header(plan_->options.draws), top = top_of_file();
+    const std::string held = file_.first(std::max(std::ssize(mine), std::ssize(top)) + 1);
+    if (!mine.starts_with(held) && !top.starts_with(held))
         throw FileError(csv_path_ + ": holds something, but " + state_path_ +
                         ", from which the run could go on, is not there; choose another directory");
     created_ = true;
-    file_.cut(0);
-    file_.append(top);
-    flush();
 }
 
-void ChainRunner::resume() {
+// The header of the run that the file is of, which may have asked for another number of draws.
+std::string ChainRunner::top_of_file() const {
+    const std::string mine = header(plan_->options.draws), mark = "\n#     num_samples = ";
+    const std::string begin = file_.first(std::ssize(mine));
+    const std::size_t at = begin.find(mark);
+    if (at == begin.npos) return mine;
+    std::int64_t steps = 0;
+    std::from_chars(begin.data() + at + mark.size(), begin.data() + begin.size(), steps);
+    return header(steps / plan_->options.thin);
+}
+
+void ChainRunner::restore() {
     const RunState begun = state_;
+    const RunOptions& o = plan_->options;
     state_ = read_state(
-        state_path_, [this](StateVisitor& visitor) { any_->visit(visitor); }, about());
+        state_path_, [this](StateVisitor& visitor) { any_->visit(visitor); }, about(), plan_->dimensions);
     const double tolerance = plan_->precision == "float" ? 1e-4 : 1e-9;
     if (!close_to(state_.start_prior, begun.start_prior, tolerance) ||
         !close_to(state_.start_likelihood, begun.start_likelihood, tolerance))
@@ -103,24 +130,29 @@ void ChainRunner::resume() {
                         " + " + to_text(state_.start_likelihood) + " (prior and likelihood), now it is " +
                         to_text(begun.start_prior) + " + " + to_text(begun.start_likelihood) +
                         "; the model or its data are not the same");
-    const RunOptions& o = plan_->options;
-    if (state_.steps > plan_->steps() || state_.draws != std::max<std::int64_t>(0, state_.steps - o.warmup) / o.thin)
+    if (state_.draws != std::max<std::int64_t>(0, state_.steps - o.warmup) / o.thin)
         throw FileError(state_path_ + ": metadata: draws: " + std::to_string(state_.draws) + " after " +
                         std::to_string(state_.steps) + " steps is impossible");
-    file_.open(csv_path_, false);
-    const std::string top = header();
-    if (file_.size() < state_.csv_bytes)
+    if (any_->steps() != state_.steps || any_->size() != plan_->dimensions)
+        throw FileError(state_path_ + ": the chain has made " + std::to_string(any_->steps()) + " steps and has " +
+                        std::to_string(any_->size()) + " dimensions; it should be " + std::to_string(state_.steps) +
+                        " and " + std::to_string(plan_->dimensions));
+    if (state_.steps > plan_->steps())
+        throw FileError(state_path_ + ": the saved run has made " + std::to_string(state_.steps) +
+                        " steps, this one has " + std::to_string(plan_->steps()) +
+                        "; to have fewer draws, choose another directory");
+    top_ = top_of_file();
+    const std::int64_t bytes = std::ssize(top_) + state_.row_bytes;
+    if (file_.size() < bytes)
         throw FileError(csv_path_ + ": has " + std::to_string(file_.size()) + " bytes, but had " +
-                        std::to_string(state_.csv_bytes) + " when " + state_path_ + " was saved");
-    if (state_.csv_bytes < std::ssize(top) || !file_.begins_with(top))
-        throw FileError(csv_path_ + ": does not begin as the file of this run does");
-    file_.cut(state_.csv_bytes);
-    read_back();
+                        std::to_string(bytes) + " when " + state_path_ + " was saved");
+    if (!file_.begins_with(top_)) throw FileError(csv_path_ + ": does not begin as the file of this run does");
+    read_back(bytes);
 }
 
-// The draws that the file holds.
-void ChainRunner::read_back() {
-    StanCsvReader reader(csv_path_, {.max_bytes = std::max(ReadLimits{}.max_bytes, plan_->options.max_memory)});
+// The draws that the file holds in its first bytes.
+void ChainRunner::read_back(std::int64_t bytes) {
+    StanCsvReader reader(csv_path_, {.max_bytes = std::max(ReadLimits{}.max_bytes, plan_->options.max_memory)}, bytes);
     StanCsvReader::Row row;
     while (reader.next(row, values_ != nullptr)) {
         if (row.warmup) continue;
@@ -128,7 +160,7 @@ void ChainRunner::read_back() {
         if (values_) std::copy(row.values.begin(), row.values.end(), values_ + record_.draws() * plan_->value_count);
         record_.add(row.statistics, row.weight);
     }
-    if (record_.draws() != state_.draws || reader.next(row, false))
+    if (record_.draws() != state_.draws || reader.next(row, false) || reader.cut_short())
         throw FileError(csv_path_ + ": does not hold the " + std::to_string(state_.draws) + " draws that " +
                         state_path_ + " speaks of");
     for (const std::uint64_t draw : state_.invalid_draws) {
@@ -153,21 +185,24 @@ void ChainRunner::add_row(const StepStatistics& statistics, bool draw) {
     }
     const std::span<double> values(to, static_cast<std::size_t>(plan_->value_count));
     any_->values(values);
-    const double weight = any_->weight();
-    if (weight != 1 && !weights_ && file_.is_open())
-        throw ValueError("the weight of a draw is " + to_text(weight) +
-                         ", but was 1 at the start: the files have no column for it");
-    if (draw) record_.add(statistics, weight);
-    if (draw && statistics.invalid) state_.invalid_draws.push_back(static_cast<std::uint64_t>(state_.draws));
+    const double weight = facts_.weighted ? any_->weight() : 1;
+    if (draw) {
+        record_.add(statistics, weight);
+        const Temperatures measured = any_->temperatures(statistics);
+        state_.temperature.weight += weight;
+        state_.temperature.kinetic += weight * measured.kinetic;
+        state_.temperature.configurational += weight * measured.configurational;
+        if (statistics.invalid) state_.invalid_draws.push_back(static_cast<std::uint64_t>(state_.draws));
+    }
     if (file_.is_open()) {
-        plan_->rows.append(text_, statistics, weights_ ? std::optional(weight) : std::nullopt, values);
+        plan_->rows.append(text_, facts_, statistics, weight, values);
         if (text_.size() > most_text) append_rows();
     }
 }
 
-void ChainRunner::add_adaptation(double step_size) {
-    state_.step_size = step_size;
-    if (file_.is_open()) text_ += stan_csv_adaptation(step_size, any_->inverse_metric(), plan_->dimensions);
+double ChainRunner::step_size_now() const {
+    const double known = any_->facts().step_size;
+    return std::isnan(known) ? last_step_size_ : known;
 }
 
 void ChainRunner::step() {
@@ -177,7 +212,8 @@ void ChainRunner::step() {
     if (warm == o.warmup) {
         acceptance_sum_ = 0;
         acceptance_count_ = 0;
-        add_adaptation(s.step_size);
+        state_.step_size = s.step_size;
+        if (file_.is_open()) text_ += stan_csv_adaptation(s.step_size, any_->inverse_metric(), plan_->dimensions);
     }
     acceptance_sum_ += s.acceptance;
     ++acceptance_count_;
@@ -185,11 +221,11 @@ void ChainRunner::step() {
     if (warm < o.warmup) {
         // As many rows as CmdStan has: the first step of every `thin`.
         if (o.save_warmup && warm % o.thin == 0) add_row(s, false);
-        if (state_.steps == plan_->steps()) add_adaptation(s.step_size);
         return;
     }
     state_.divergences += s.divergent;
     state_.invalid_steps += s.invalid;
+    state_.deep_steps += facts_.max_tree_depth > 0 && s.tree_depth >= facts_.max_tree_depth;
     state_.gradients += s.gradients;
     if ((state_.steps - o.warmup) % o.thin != 0) return;
     add_row(s, true);
@@ -224,7 +260,7 @@ void ChainRunner::advance(double seconds, const std::function<bool()>& stop, Run
         const double gone = account(warmup);
         if (gone < look_pause / 2) steps_a_look_ = std::min<std::int64_t>(2 * steps_a_look_, 1'000'000);
         if (gone > look_pause * 2) steps_a_look_ = std::max<std::int64_t>(steps_a_look_ / 2, 1);
-        if (o.flush_every == 0 && file_.is_open() && then - last_flush_ >= flush_pause) flush();
+        if (o.flush_every == 0 && file_.is_open() && then - last_flush_ >= flush_pause_) flush();
         progress.update(chain_, status());
         if (stopped) break;
     }
@@ -245,29 +281,37 @@ void ChainRunner::append_rows() {
 }
 
 void ChainRunner::flush() {
+    const double begin = seconds_now();
     append_rows();
     file_.sync();
-    state_.csv_bytes = file_.size();
+    state_.row_bytes = file_.size() - std::ssize(top_);
     write_state(
         state_path_, state_, [this](StateVisitor& visitor) { any_->visit(visitor); }, about());
     last_flush_ = seconds_now();
+    flush_pause_ = pause_after_flush(last_flush_ - begin);
     flushed_steps_ = state_.steps;
 }
 
 void ChainRunner::close(bool after_error) {
-    record_.step_size_after_warmup = state_.step_size;
+    const bool just_warm = state_.steps == plan_->options.warmup;  // and no step after the warm-up
+    record_.step_size_after_warmup = just_warm ? step_size_now() : state_.step_size;
     if (!after_error || state_.steps > plan_->options.warmup) record_.inverse_metric = any_->inverse_metric();
     record_.warmup_seconds = state_.warmup_seconds;
     record_.sampling_seconds = state_.sampling_seconds;
+    record_.steps = std::max<std::int64_t>(0, state_.steps - plan_->options.warmup);
     record_.divergences = state_.divergences;
     record_.invalid_steps = state_.invalid_steps;
+    record_.deep_steps = state_.deep_steps;
+    record_.temperature = state_.temperature;
     record_.gradient_count = state_.gradients;
     if (!file_.is_open()) return;
     if (after_error)
         append_rows();
     else
         flush();
-    // The footer is not counted: where the run goes on, it is cut off first.
+    // What follows is not counted: where the run goes on, it is cut off first.
+    if (just_warm && !after_error)
+        file_.append(stan_csv_adaptation(step_size_now(), any_->inverse_metric(), plan_->dimensions));
     file_.append(stan_csv_footer(state_.warmup_seconds, state_.sampling_seconds));
     file_.sync();
     const ChainFile closed = std::move(file_);

@@ -7,27 +7,44 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstdio>
+#include <string_view>
 
 namespace pollen::detail {
 
 namespace {
 
 constexpr const char* format = "pollen chain";
-constexpr const char* version = "1";
-constexpr const char* checksum = "checksum";
+constexpr const char* version = "2";
 constexpr const char* invalid_draws = "invalid_draws";
 
+constexpr std::string_view no_checksum = "00000000";
+
+// Where the eight digits of the checksum are. A quote inside of a text is not written as it is, so the key is unique.
+std::size_t place_of_checksum(std::string_view bytes, const std::string& path) {
+    const std::string_view key = "\"checksum\":\"";
+    const std::size_t at = bytes.find(key);
+    if (at == bytes.npos || bytes.size() - at < key.size() + no_checksum.size())
+        throw FileError(path + ": metadata: there is no checksum; is it the state of a chain?");
+    return at + key.size();
+}
+
 // CRC-32 of the file as it is with a checksum of 0.
-std::string checksum_of(TensorFile file) {
-    file.metadata[checksum] = "00000000";
-    const std::vector<std::byte> bytes = safetensors_bytes(file);
-    const auto crc = crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+std::string checksum_of(std::string_view bytes, std::size_t place) {
+    const auto add = [](uLong sum, std::string_view part) {
+        return crc32_z(sum, reinterpret_cast<const unsigned char*>(part.data()), part.size());
+    };
+    const uLong crc = add(add(add(0, bytes.substr(0, place)), no_checksum), bytes.substr(place + no_checksum.size()));
     char text[16];
     std::snprintf(text, sizeof text, "%08lx", static_cast<unsigned long>(crc & 0xffffffff));
     return text;
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 std::string entry_name(int number, const char* name) {
@@ -60,7 +77,7 @@ class Writer final : public StateVisitor {
 
 class Reader final : public StateVisitor {
   public:
-    explicit Reader(const TensorFile& file) : file_(file) {}
+    Reader(const TensorFile& file, std::int64_t dimensions) : file_(file), dimensions_(dimensions) {}
     void number(const char* name, double& x) override { x = file_.get<double>(next(name), Shape{}).item(); }
     void integer(const char* name, std::int64_t& n) override {
         const std::string key = next(name);
@@ -81,28 +98,33 @@ class Reader final : public StateVisitor {
 
   private:
     std::string next(const char* name) { return entry_name(entries_++, name); }
-    // A vector may be made or given up along the way, but has one length while it is there.
+    // A vector that a chain begins with stays as long as it is. One that it begins without may be made along the way:
+    // a number a dimension, or a matrix.
     template <class T>
     void take(const char* name, std::vector<T>& x) {
         const std::string key = next(name);
         const Tensor<T>& saved = file_.get<T>(key);
-        if (saved.rank() != 1 || (!x.empty() && saved.size() > 0 && saved.size() != std::ssize(x)))
+        const std::int64_t n = saved.rank() == 1 ? saved.size() : -1, d = dimensions_;
+        if (n != std::ssize(x) && !(x.empty() && (n == d || n == d * d)))
             throw FileError(file_.source() + ": " + key + " has shape " + to_string(saved.shape()) + "; (" +
                             std::to_string(x.size()) + ") is needed");
         x.assign(saved.begin(), saved.end());
     }
 
     const TensorFile& file_;
+    std::int64_t dimensions_;
     int entries_ = 0;
 };
 
 // f(name, number) for every number of a state.
 template <class State, class F>
 void each_field(State& s, const F& f) {
-    f("steps", s.steps), f("draws", s.draws), f("csv_bytes", s.csv_bytes), f("divergences", s.divergences);
+    f("steps", s.steps), f("draws", s.draws), f("row_bytes", s.row_bytes), f("divergences", s.divergences);
     f("invalid_steps", s.invalid_steps), f("gradients", s.gradients), f("warmup_seconds", s.warmup_seconds);
     f("sampling_seconds", s.sampling_seconds), f("step_size", s.step_size), f("start_prior", s.start_prior);
-    f("start_likelihood", s.start_likelihood);
+    f("start_likelihood", s.start_likelihood), f("deep_steps", s.deep_steps);
+    f("temperature_weight", s.temperature.weight), f("kinetic_sum", s.temperature.kinetic);
+    f("configurational_sum", s.temperature.configurational);
 }
 
 const std::string& metadata_of(const TensorFile& file, const std::string& field) {
@@ -119,9 +141,14 @@ void check_file(const TensorFile& file) {
     if (metadata_of(file, "version") != version)
         throw FileError(file.source() + ": metadata: version: " + printable(metadata_of(file, "version")) +
                         "; this version of pollen reads " + version);
-    if (const std::string computed = checksum_of(file); metadata_of(file, checksum) != computed)
-        throw FileError(file.source() + ": metadata: checksum: " + printable(metadata_of(file, checksum)) +
-                        ", but what it holds has " + computed + "; the file is damaged");
+}
+
+void check_sum(std::string_view bytes, const std::string& path) {
+    const std::size_t place = place_of_checksum(bytes, path);
+    const std::string_view saved = bytes.substr(place, no_checksum.size());
+    if (const std::string computed = checksum_of(bytes, place); saved != computed)
+        throw FileError(path + ": metadata: checksum: " + printable(saved) + ", but what it holds has " + computed +
+                        "; the file is damaged");
 }
 
 }  // namespace
@@ -135,13 +162,23 @@ void write_state(const std::string& path, const RunState& state, const VisitStat
     for (const auto& [name, text] : about) file.metadata["run." + name] = text;
     file.metadata["format"] = format;
     file.metadata["version"] = version;
-    file.metadata[checksum] = checksum_of(file);
-    write_safetensors(path, file);
+    file.metadata["checksum"] = no_checksum;
+    std::vector<std::byte> bytes = safetensors_bytes(file);
+    const std::size_t place = place_of_checksum(text_of(bytes), path);
+    const std::string sum = checksum_of(text_of(bytes), place);
+    std::transform(sum.begin(), sum.end(), bytes.begin() + static_cast<std::ptrdiff_t>(place),
+                   [](char c) { return static_cast<std::byte>(c); });
+    AtomicFile saved(path);
+    saved.write(bytes.data(), bytes.size());
+    saved.commit();
 }
 
-RunState read_state(const std::string& path, const VisitState& visit, const RunDescription& about) {
-    const TensorFile file = read_safetensors(path);
+RunState read_state(const std::string& path, const VisitState& visit, const RunDescription& about,
+                    std::int64_t dimensions) {
+    const std::vector<std::byte> bytes = read_bytes(path);
+    const TensorFile file = parse_safetensors(bytes, path);
     check_file(file);
+    check_sum(text_of(bytes), path);
     for (const auto& [name, text] : about) {
         const std::string& saved = metadata_of(file, "run." + name);
         if (saved != text)
@@ -158,7 +195,7 @@ RunState read_state(const std::string& path, const VisitState& visit, const RunD
             throw FileError(path + ": metadata: " + name + ": " + printable(text) + " is negative");
     });
     state.invalid_draws = file.counters(invalid_draws);
-    Reader reader(file);
+    Reader reader(file, dimensions);
     visit(reader);
     reader.finish();
     return state;

@@ -39,6 +39,7 @@ class CyclicalChain final : public kernels::MomentumWalk<T> {
         const std::int64_t t = this->steps_;
         return t > 0 && t % length_ > 0 && samples(t - 1) ? schedule_(t) : 0;
     }
+    ChainFacts facts() const override { return kernels::facts_of(schedule_, schedule_(this->steps_)); }
 
   private:
     bool hamiltonian() const { return options_.dynamics == Cyclical::Dynamics::hamiltonian; }

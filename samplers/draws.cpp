@@ -1,8 +1,11 @@
 #include <pollen/samplers/draws.hpp>
 
 #include <pollen/autograd/error.hpp>
+#include <pollen/nn/checks.hpp>
+#include <pollen/samplers/kernels/warnings.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace pollen {
@@ -49,42 +52,139 @@ Tensor<double> gather(const Tensor<double>& values, std::int64_t first, std::int
     return out;
 }
 
-bool all_nan(const std::vector<double>& x) {
-    return std::all_of(x.begin(), x.end(), [](double y) { return std::isnan(y); });
+// The number of an element that is named by its index, counted from 1: "[3,4]". -1 where there is none of that name.
+std::int64_t element_of(const Shape& shape, std::string_view index) {
+    if (!index.starts_with('[') || !index.ends_with(']')) return -1;
+    index.remove_prefix(1);
+    std::int64_t element = 0;
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+        std::int64_t i = 0;
+        const auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), i);
+        const char mark = axis + 1 < shape.rank() ? ',' : ']';
+        if (error != std::errc() || *end != mark || i < 1 || i > shape[axis]) return -1;
+        element = element * shape[axis] + i - 1;
+        index.remove_prefix(static_cast<std::size_t>(end + 1 - index.data()));
+    }
+    return index.empty() ? element : -1;
 }
 
-struct Statistics {
-    explicit Statistics(const Draws& draws) : options{.max_tree_depth = static_cast<int>(draws.max_tree_depth)} {
-        for (const ChainRecord& r : draws.chains) {
-            ChainStatistics s;
-            const bool momenta = !all_nan(r.hamiltonian);
-            if (momenta) s.energy = r.hamiltonian, s.divergent = r.divergent;
-            if (std::any_of(r.tree_depth.begin(), r.tree_depth.end(), [](std::int32_t d) { return d > 0; }))
-                s.tree_depth = r.tree_depth;
-            if (!all_nan(r.acceptance)) s.acceptance = r.acceptance;
-            chains.push_back(s);
-        }
-        options.statistics = chains;
+// The draws of these numbers alone.
+Draws select(const Draws& draws, const std::vector<std::int64_t>& numbers) {
+    Draws some{.quantities = draws.quantities, .values = {}, .chains = draws.chains, .files = {}};
+    some.facts = draws.facts;
+    some.temperature = draws.temperature;
+    const std::int64_t width = draws.values.shape()[2];
+    some.values = Tensor<double>::empty(Shape{draws.values.shape()[0], std::ssize(numbers), width});
+    double* to = some.values.fresh_data();
+    for (std::int64_t c = 0; c < std::ssize(draws.chains); ++c) {
+        for (const std::int64_t t : numbers)
+            to = std::copy_n(draws.values.data() + (c * draws.size() + t) * width, width, to);
+        each_vector(some.chains[static_cast<std::size_t>(c)], [&](auto& x) {
+            for (std::size_t k = 0; k < numbers.size(); ++k) x[k] = x[static_cast<std::size_t>(numbers[k])];
+            x.resize(numbers.size());
+        });
     }
+    return some;
+}
 
-    std::vector<ChainStatistics> chains;
-    SummaryOptions options;
-};
+// "temperature: kinetic 1.02, configurational 0.98 (asked for 1)", or nothing.
+std::string temperature_text(const Draws& draws) {
+    TemperatureSums sums;
+    for (const ChainRecord& r : draws.chains) {
+        sums.weight += r.temperature.weight;
+        sums.kinetic += r.temperature.kinetic;
+        sums.configurational += r.temperature.configurational;
+    }
+    std::string text;
+    const auto add = [&](const char* name, double sum) {
+        if (!(sums.weight > 0) || std::isnan(sum)) return;
+        text += (text.empty() ? "temperature: " : ", ") + std::string(name) + " " +
+                detail::to_text(sum / sums.weight, std::chars_format::general, 3);
+    };
+    add("kinetic", sums.kinetic);
+    add("configurational", sums.configurational);
+    return text.empty() ? text : text + " (asked for " + to_text(draws.temperature) + ")";
+}
 
 // What the tables of draws do not know: steps that met an energy that is not a number.
 std::string invalid_text(const Draws& draws) {
     std::string text;
-    std::int64_t steps = 0;
+    std::int64_t invalid = 0, steps = 0;
     for (const ChainRecord& r : draws.chains) {
+        steps += r.steps;
         if (r.invalid_steps == 0) continue;
-        steps += r.invalid_steps;
+        invalid += r.invalid_steps;
         text += (text.empty() ? "chain " : ", chain ") + std::to_string(r.chain) + " (" +
                 std::to_string(r.invalid_steps) + ")";
     }
-    if (steps == 0) return text;
-    return "An energy that is not a number was met, and rejected, in " + std::to_string(steps) +
-           (steps == 1 ? " step: " : " steps: ") + text + ". Look at where the log density is not defined.";
+    if (invalid == 0) return text;
+    return "An energy that is not a number was met, and rejected, in " + std::to_string(invalid) + " of " +
+           std::to_string(steps) + " steps: " + text + ". Look at where the log density is not defined.";
 }
+
+// All that a summary is made of.
+class Summarised {
+  public:
+    Summarised(const char* function, const Draws& draws) : draws_(&draws) {
+        check_values(draws, function);
+        const std::vector<std::int64_t> counted = draws.counted();
+        if (counted.empty() && draws.size() > 0)
+            throw ValueError(std::string(function) + ": the weights of all " + std::to_string(draws.size()) +
+                             " draws are 0");
+        if (std::ssize(counted) < draws.size()) {
+            selected_ = select(draws, counted);
+            draws_ = &selected_;
+        }
+        for (const ChainRecord& r : draws_->chains) {
+            ChainStatistics s{.steps = r.steps, .divergences = r.divergences, .deep = r.deep_steps};
+            if (draws.facts.hamiltonian) s.energy = r.hamiltonian, s.divergent = r.divergent;
+            if (draws.facts.max_tree_depth > 0) s.tree_depth = r.tree_depth;
+            if (draws.facts.acceptance) s.acceptance = r.acceptance;
+            statistics_.push_back(s);
+            weights_.insert(weights_.end(), r.weight.begin(), r.weight.end());
+        }
+        options_.statistics = statistics_;
+        options_.max_tree_depth = static_cast<int>(draws.facts.max_tree_depth);
+        add_weights(draws.size());
+        if (std::string text = temperature_text(draws); !text.empty()) remarks_.push_back(std::move(text));
+        options_.remarks = remarks_;
+        invalid_ = invalid_text(draws);
+    }
+    Summarised(const Summarised&) = delete;
+
+    std::string summary() const {
+        return pollen::summary<double>(draws_->names(), draws_->values, options_) +
+               (invalid_.empty() ? "" : "Warning: " + invalid_ + "\n");
+    }
+    std::vector<std::string> warnings() const {
+        std::vector<std::string> all = pollen::warnings<double>(draws_->names(), draws_->values, options_);
+        if (!invalid_.empty()) all.push_back(invalid_);
+        return all;
+    }
+
+  private:
+    void add_weights(std::int64_t draws_of_all) {
+        const auto differs = [&](double w) { return w != weights_.front(); };
+        if (std::none_of(weights_.begin(), weights_.end(), differs) && draws_->size() == draws_of_all) return;
+        double sum = 0, squares = 0;
+        for (const double w : weights_) sum += w, squares += w * w;
+        std::string text = "weighted: mean, sd and quantiles, by the step that left each draw";
+        if (draws_->size() < draws_of_all)
+            text += "; without " + std::to_string(draws_of_all - draws_->size()) + " of " +
+                    std::to_string(draws_of_all) + " draws a chain, of weight 0";
+        remarks_.push_back(text + "; worth " + detail::to_text(sum * sum / squares, std::chars_format::fixed, 0) +
+                           " draws of equal weight");
+        options_.weights = weights_;
+    }
+
+    Draws selected_;
+    const Draws* draws_;
+    std::vector<ChainStatistics> statistics_;
+    std::vector<double> weights_;
+    std::vector<std::string> remarks_;
+    SummaryOptions options_;
+    std::string invalid_;
+};
 
 }  // namespace
 
@@ -112,6 +212,15 @@ std::int64_t Draws::value_count() const {
     return quantities.empty() ? 0 : quantities.back().offset + quantities.back().shape.size();
 }
 
+std::vector<std::int64_t> Draws::counted() const {
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t t = 0; t < size(); ++t) {
+        const auto counts = [t](const ChainRecord& r) { return r.weight[static_cast<std::size_t>(t)] > 0; };
+        if (std::all_of(chains.begin(), chains.end(), counts)) numbers.push_back(t);
+    }
+    return numbers;
+}
+
 std::vector<std::string> Draws::names() const {
     std::vector<std::string> names;
     names.reserve(static_cast<std::size_t>(value_count()));
@@ -136,8 +245,8 @@ Tensor<double> Draws::operator[](std::string_view name) const {
     // theta[3]
     for (const Quantity& array : quantities) {
         if (array.shape.rank() == 0 || !name.starts_with(array.name + "[")) continue;
-        for (std::int64_t k = 0; k < array.shape.size(); ++k) {
-            if (name.substr(array.name.size()) != index_text(array.shape, k)) continue;
+        const std::int64_t k = element_of(array.shape, name.substr(array.name.size()));
+        if (k >= 0) {
             check_values(*this, name);
             return gather(values, array.offset + k, 1, Shape{values.shape()[0], values.shape()[1]});
         }
@@ -186,20 +295,8 @@ template Tensor<double> Draws::statistic(std::vector<std::int64_t> ChainRecord::
 template Tensor<double> Draws::statistic(std::vector<std::int32_t> ChainRecord::*) const;
 template Tensor<double> Draws::statistic(std::vector<std::uint8_t> ChainRecord::*) const;
 
-std::string summary(const Draws& draws) {
-    check_values(draws, "summary");
-    const Statistics statistics(draws);
-    const std::string invalid = invalid_text(draws);
-    return summary<double>(draws.names(), draws.values, statistics.options) +
-           (invalid.empty() ? "" : "Warning: " + invalid + "\n");
-}
+std::string summary(const Draws& draws) { return Summarised("summary", draws).summary(); }
 
-std::vector<std::string> warnings(const Draws& draws) {
-    check_values(draws, "warnings");
-    const Statistics statistics(draws);
-    std::vector<std::string> all = warnings<double>(draws.names(), draws.values, statistics.options);
-    if (const std::string invalid = invalid_text(draws); !invalid.empty()) all.push_back(invalid);
-    return all;
-}
+std::vector<std::string> warnings(const Draws& draws) { return Summarised("warnings", draws).warnings(); }
 
 }  // namespace pollen

@@ -14,6 +14,12 @@
 
 namespace pollen {
 
+// Sums over draws, each with its weight, of the temperature measured at them. NaN where a chain has no momenta, or no
+// gradient.
+struct TemperatureSums {
+    double weight = 0, kinetic = 0, configurational = 0;
+};
+
 // What one chain says of its draws: an entry a draw, where it is a vector.
 struct ChainRecord {
     std::int64_t chain = 1;  // its number, counted from 1
@@ -26,8 +32,9 @@ struct ChainRecord {
     std::vector<double> inverse_metric = {};  // after warm-up: a diagonal, a matrix row by row, or nothing
     double warmup_seconds = 0, sampling_seconds = 0;
 
-    // Of all steps after the warm-up, those that thinning left out among them.
-    std::int64_t divergences = 0, invalid_steps = 0, gradient_count = 0;
+    // Of all steps after the warm-up, those that thinning left out among them. Deep are those that reached the limit.
+    std::int64_t steps = 0, divergences = 0, invalid_steps = 0, deep_steps = 0, gradient_count = 0;
+    TemperatureSums temperature = {};
 
     std::int64_t draws() const { return std::ssize(energy); }
     void add(const StepStatistics& statistics, double weight_of_draw);
@@ -47,14 +54,17 @@ struct Draws {
     std::vector<Quantity> quantities;
     Tensor<double> values;  // (chains, draws, value_count), or empty where draws are on disk only
     std::vector<ChainRecord> chains;
-    std::vector<std::string> files;  // one a chain in CmdStan's layout, or none
-    std::int64_t dimensions = 0;     // numbers in theta; 0 where that is not known
-    std::int64_t max_tree_depth = 10;
+    std::vector<std::string> files;                                 // one a chain in CmdStan's layout, or none
+    std::int64_t dimensions = 0;                                    // numbers in theta; 0 where that is not known
+    ChainFacts facts = {};                                          // what the sampler says of itself
+    double temperature = std::numeric_limits<double>::quiet_NaN();  // the one asked for; NaN where that is not known
     bool interrupted = false;
 
     // Draws of each chain. A run that ended early has as many as make the most draws in all; the files have the rest.
     std::int64_t size() const { return chains.empty() ? 0 : chains.front().draws(); }
     std::int64_t value_count() const;
+    // The draws, by number, that count: all but those whose weight is 0.
+    std::vector<std::int64_t> counted() const;
 
     Tensor<double> operator[](std::string_view name) const;
     Tensor<double> at(std::string_view name, std::initializer_list<std::int64_t> index = {}) const;
@@ -67,7 +77,8 @@ struct Draws {
     Tensor<double> statistic(std::vector<N> ChainRecord::*which) const;
 };
 
-// The table of all quantities, what the sampler says, and the warnings.
+// The table of all quantities, what the sampler says, and the warnings. Where draws have weights that differ, means,
+// standard deviations and quantiles are weighted, and those of weight 0 are left out.
 std::string summary(const Draws& draws);
 // The warnings alone.
 std::vector<std::string> warnings(const Draws& draws);

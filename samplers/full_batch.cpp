@@ -82,7 +82,8 @@ HamiltonianChain<T>::HamiltonianChain(const char* name, std::unique_ptr<Potentia
     : FullBatchChain<T>(name, std::move(potential), std::move(start)),
       step_size_(step_size),
       metric_(kind, this->size()),
-      warmup_(this->warmup_steps_, target, warmup, kind, this->size()) {
+      warmup_(this->warmup_steps_, target, warmup, kind, this->size()),
+      target_(target) {
     if (!inverse_metric.empty()) metric_.set_inverse(inverse_metric, name);
     trial_.resize(this->z_.position.size());
 }

@@ -30,7 +30,10 @@ class GibbsPrecisionChain final : public Chain<T> {
     std::span<const T> position() const override { return inner_->position(); }
     std::int64_t steps() const override { return inner_->steps(); }
     void visit(StateVisitor& visitor) override;
+    ChainFacts facts() const override { return inner_->facts(); }
     double weight() const override { return inner_->weight(); }
+    std::span<const T> gradient() const override { return inner_->gradient(); }
+    std::span<const T> momentum() const override { return inner_->momentum(); }
     std::vector<double> inverse_metric() const override { return inner_->inverse_metric(); }
 
     // One a block of the network, as last drawn; 0 before the first time.

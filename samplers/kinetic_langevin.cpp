@@ -32,6 +32,9 @@ class KineticLangevinChain final : public detail::FullBatchChain<T> {
         visitor.vector("momentum", z_.momentum);
     }
     std::vector<double> inverse_metric() const override { return metric_.inverse(); }
+    ChainFacts facts() const override {
+        return {.acceptance = false, .hamiltonian = true, .metric = metric_.kind(), .step_size = step_size_};
+    }
 
   private:
     using detail::FullBatchChain<T>::z_;

@@ -32,8 +32,17 @@ class MalaChain final : public detail::HamiltonianChain<T> {
         detail::HamiltonianChain<T>::visit(visitor);
         visitor.number("e", e_);
     }
+    ChainFacts facts() const override {
+        ChainFacts facts = detail::HamiltonianChain<T>::facts();
+        facts.hamiltonian = false;
+        facts.step_size = next_step_size();
+        return facts;
+    }
 
   private:
+    double next_step_size() const {
+        return this->warmup_.adapts_step_size() ? this->step_size_ * this->step_size_ * this->beta() : e_;
+    }
     double log_density(const detail::Phase<T>& from, const detail::Phase<T>& to);
 
     using detail::HamiltonianChain<T>::z_;
@@ -57,7 +66,7 @@ template <Real T>
 StepStatistics MalaChain<T>::step() {
     Random random = this->random();
     this->prepare(random);
-    if (this->warmup_.adapts_step_size()) e_ = this->step_size_ * this->step_size_ * this->beta();
+    e_ = next_step_size();
     StepStatistics s;
     s.step_size = e_;
     s.gradients = 1;

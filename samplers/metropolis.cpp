@@ -22,6 +22,12 @@ class MetropolisChain final : public detail::FullBatchChain<T> {
     StepStatistics step() override;
     void visit(StateVisitor& visitor) override;
     std::vector<double> inverse_metric() const override { return metric_.inverse(); }
+    std::span<const T> gradient() const override { return {}; }
+    ChainFacts facts() const override {
+        return {.target_acceptance = adapts_ ? target_ : std::numeric_limits<double>::quiet_NaN(),
+                .metric = metric_.kind(),
+                .step_size = scale_};
+    }
 
   private:
     void adapt(double acceptance);

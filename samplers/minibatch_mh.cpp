@@ -45,6 +45,8 @@ class MinibatchMalaChain final : public kernels::StochasticWalk<T> {
         return statistics;
     }
 
+    ChainFacts facts() const override { return {.step_size = e_}; }
+
   private:
     // T log q(theta | theta*) / q(theta* | theta) = (|f|^2 - |b|^2) / (2e) with f = d + e/2 g, b = -d + e/2 g* and
     // d = theta* - theta, which is (f - b) . (f + b) / (2e) = (g + g*) . (d + e/4 (g - g*)) / 2.

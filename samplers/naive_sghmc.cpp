@@ -48,6 +48,8 @@ class NaiveSghmcChain final : public kernels::MomentumWalk<T> {
         return statistics;
     }
 
+    ChainFacts facts() const override { return {.acceptance = options_.metropolis, .step_size = options_.step_size}; }
+
     void refresh() override {
         kernels::MomentumWalk<T>::refresh();
         if (options_.metropolis) whole_ = this->potential_->evaluate(this->position_, {});

@@ -85,7 +85,7 @@ class Group {
         attribute("created_at", time);
         attribute("creation_library", "pollen");
         attribute("inference_library", "pollen");
-        attribute("inference_library_version", "0.1.0");
+        attribute("inference_library_version", POLLEN_VERSION);
     }
 
     void numbers(const std::string& name, const Tensor<double>& x) {
@@ -148,21 +148,26 @@ void write_groups(const File& file, const std::string& prefix, const Draws& draw
     Tensor<double> lp = draws.statistic(&ChainRecord::energy);
     for (double& x : lp.mutable_values()) x = -x;
     statistics.numbers("lp", lp);
-    statistics.numbers("acceptance_rate", draws.statistic(&ChainRecord::acceptance));
+    if (draws.facts.acceptance) statistics.numbers("acceptance_rate", draws.statistic(&ChainRecord::acceptance));
     statistics.numbers("step_size", draws.statistic(&ChainRecord::step_size));
-    statistics.integers("tree_depth", draws.statistic(&ChainRecord::tree_depth));
+    if (draws.facts.max_tree_depth > 0) statistics.integers("tree_depth", draws.statistic(&ChainRecord::tree_depth));
     statistics.integers("n_steps", draws.statistic(&ChainRecord::gradients));
-    statistics.flags("diverging", draws.statistic(&ChainRecord::divergent));
-    statistics.numbers("energy", draws.statistic(&ChainRecord::hamiltonian));
+    if (draws.facts.hamiltonian) {
+        statistics.flags("diverging", draws.statistic(&ChainRecord::divergent));
+        statistics.numbers("energy", draws.statistic(&ChainRecord::hamiltonian));
+    }
     statistics.flags("invalid", draws.statistic(&ChainRecord::invalid));
-    statistics.numbers("weight", draws.statistic(&ChainRecord::weight));
+    if (draws.facts.weighted) statistics.numbers("weight", draws.statistic(&ChainRecord::weight));
 }
 
-// The rows of the warm-up in the files; no chains where there are none.
+// The rows of the warm-up in the files; no chains where there are none, or where the files are not there any more.
 Draws warmup_of(const Draws& draws) {
     Draws warmup{.quantities = draws.quantities, .values = {}, .chains = {}, .files = {}};
+    warmup.facts = draws.facts;
     std::vector<double> values;
     for (const std::string& path : draws.files) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(path, ignored)) return {};
         StanCsvReader reader(path);
         if (!reader.header().save_warmup) return {};
         ChainRecord& record = warmup.chains.emplace_back();

@@ -16,14 +16,17 @@ void write_npz_draws(const std::string& path, const Draws& draws) {
     Tensor<double> lp = draws.statistic(&ChainRecord::energy);
     for (double& x : lp.mutable_values()) x = -x;
     arrays.emplace_back("lp__", lp);
-    arrays.emplace_back("accept_stat__", draws.statistic(&ChainRecord::acceptance));
+    if (draws.facts.acceptance) arrays.emplace_back("accept_stat__", draws.statistic(&ChainRecord::acceptance));
     arrays.emplace_back("stepsize__", draws.statistic(&ChainRecord::step_size));
-    arrays.emplace_back("treedepth__", whole(draws.statistic(&ChainRecord::tree_depth)));
+    if (draws.facts.max_tree_depth > 0)
+        arrays.emplace_back("treedepth__", whole(draws.statistic(&ChainRecord::tree_depth)));
     arrays.emplace_back("n_leapfrog__", draws.statistic(&ChainRecord::gradients));
-    arrays.emplace_back("divergent__", whole(draws.statistic(&ChainRecord::divergent)));
-    arrays.emplace_back("energy__", draws.statistic(&ChainRecord::hamiltonian));
+    if (draws.facts.hamiltonian) {
+        arrays.emplace_back("divergent__", whole(draws.statistic(&ChainRecord::divergent)));
+        arrays.emplace_back("energy__", draws.statistic(&ChainRecord::hamiltonian));
+    }
     arrays.emplace_back("invalid__", whole(draws.statistic(&ChainRecord::invalid)));
-    arrays.emplace_back("weight__", draws.statistic(&ChainRecord::weight));
+    if (draws.facts.weighted) arrays.emplace_back("weight__", draws.statistic(&ChainRecord::weight));
     write_npz(path, arrays);
 }
 

@@ -48,6 +48,11 @@ class NutsChain final : public detail::HamiltonianChain<T> {
     }
 
     StepStatistics step() override;
+    ChainFacts facts() const override {
+        ChainFacts facts = detail::HamiltonianChain<T>::facts();
+        facts.max_tree_depth = options_.max_depth;
+        return facts;
+    }
 
   private:
     // What a trajectory has come to so far.

@@ -16,17 +16,20 @@ struct DrawOptions {
     PredictOptions predict = {};
 };
 
-// Calls f(chain, draw, values) for the draws of each chain, chain after chain, counted from 0 among those that are
-// used.
-void each_draw(const Draws& draws, std::int64_t every,
-               const std::function<void(std::int64_t, std::int64_t, std::span<const double>)>& f);
+// Calls f(chain, draw, values, weight) for the draws of each chain, chain after chain, counted from 0 among those that
+// are used. Draws of weight 0 are left out before one of every so many is taken. The weight is 1 where a sampler has
+// none.
+using UseDraw = std::function<void(std::int64_t, std::int64_t, std::span<const double>, double)>;
+void each_draw(const Draws& draws, std::int64_t every, const UseDraw& f);
 
-// Calls use(outputs) with the outputs (n, ...) for all rows of x at each draw.
+// Calls use(outputs, weight) with the outputs (n, ...) for all rows of x at each draw.
+template <Real T>
+using UseWeighted = std::function<void(const Tensor<T>& outputs, double weight)>;
 template <Real T>
 void each_draw(const Module<T>& net, const Draws& draws, const Tensor<T>& x, DrawOptions options,
-               const std::type_identity_t<UseOutputs<T>>& use);
+               const std::type_identity_t<UseWeighted<T>>& use);
 
-// The average of the probabilities over the draws, for networks whose outputs are logits (n, classes).
+// The weighted average of the probabilities over the draws, for networks whose outputs are logits (n, classes).
 template <Real T>
 Predictive<T> predict_draws(const Module<T>& net, const Draws& draws, const Tensor<T>& x, DrawOptions options = {});
 

@@ -37,6 +37,7 @@ class PsgldChain final : public kernels::StochasticWalk<T> {
     }
 
     double weight() const override { return kernels::step_size_at("Psgld", options_.step_size, this->steps_); }
+    ChainFacts facts() const override { return kernels::facts_of(options_.step_size, weight()); }
 
     void refresh() override {
         kernels::StochasticWalk<T>::refresh();

@@ -2,11 +2,11 @@
 
 #include <pollen/nn/checks.hpp>
 #include <pollen/samplers/kernels/chain_runner.hpp>
+#include <pollen/samplers/temperature.hpp>
 
 #include <zlib.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace pollen::detail {
@@ -44,8 +44,22 @@ class TypedChain final : public AnyChain {
     StepStatistics step() override { return chain_->step(); }
     void values(std::span<double> out) override { own_->values(chain_->position(), out); }
     void visit(StateVisitor& visitor) override { chain_->visit(visitor); }
+    std::int64_t steps() const override { return chain_->steps(); }
+    std::int64_t size() const override { return std::ssize(chain_->position()); }
+    ChainFacts facts() const override { return chain_->facts(); }
     std::vector<double> inverse_metric() const override { return chain_->inverse_metric(); }
     double weight() const override { return chain_->weight(); }
+
+    Temperatures temperatures(const StepStatistics& s) const override {
+        Temperatures measured;
+        if (!std::isnan(s.hamiltonian))
+            measured.kinetic = 2 * (s.hamiltonian - s.energy) / static_cast<double>(size()) * own_->temperature();
+        else if (const std::span<const T> v = chain_->momentum(); !v.empty())
+            measured.kinetic = kinetic_temperature(v, 1 / s.step_size);
+        if (const std::span<const T> gradient = chain_->gradient(); !gradient.empty())
+            measured.configurational = configurational_temperature(chain_->position(), gradient);
+        return measured;
+    }
 
   private:
     std::unique_ptr<Potential<T>> own_, given_;
@@ -93,16 +107,6 @@ void check(const RunPlan& plan) {
              (o.keep ? "or let draws go to a directory alone (keep = false)" : "or run fewer chains"));
 }
 
-// The number after a word in a sampler's description: "max_depth 10".
-double number_in(const std::string& text, const std::string& word, double otherwise) {
-    const std::size_t at = text.find(word + " ");
-    if (at == text.npos) return otherwise;
-    double x = 0;
-    const char* first = text.data() + at + word.size() + 1;
-    const auto [end, error] = std::from_chars(first, text.data() + text.size(), x);
-    return error == std::errc() ? x : otherwise;
-}
-
 std::string starts_text(const RunOptions& o) {
     if (o.starts.empty()) return "within " + to_text(o.radius);
     uLong sum = 0;
@@ -122,9 +126,8 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
                  .quantities = potential.quantities(),
                  .value_count = potential.value_count(),
                  .dimensions = potential.size(),
+                 .temperature = potential.temperature(),
                  .rows = StanCsvRows(options.directory.empty() ? std::vector<Quantity>{} : potential.quantities())};
-    plan.max_depth = static_cast<std::int64_t>(std::clamp(number_in(sampler, "max_depth", 10), 0.0, 1e6));
-    plan.target_acceptance = number_in(sampler, "target_acceptance", 0.8);
     std::string quantities;
     for (const Quantity& q : plan.quantities)
         quantities += (quantities.empty() ? "" : " ") + q.name + to_string(q.shape);
@@ -136,7 +139,6 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
                   {"seed", std::to_string(options.seed)},
                   {"chains", std::to_string(options.chains)},
                   {"warmup", std::to_string(options.warmup)},
-                  {"draws", std::to_string(options.draws)},
                   {"thin", std::to_string(options.thin)},
                   {"save_warmup", options.save_warmup ? "yes" : "no"},
                   {"starts", starts_text(options)},

@@ -29,10 +29,11 @@ struct RunOptions {
 
     // Where draws go as they are made, chain_1.csv, ... in CmdStan's layout (empty: nowhere), and with them the state
     // of each chain, chain_1.state, ...: with `resume` a run goes on from there, if there is one, and ends with the
-    // same bytes as one that was never interrupted. A crash loses what was drawn since the last flush.
+    // same bytes as one that was never interrupted. It may have more draws than it was begun with. A crash loses what
+    // was drawn since the last flush.
     std::string directory = {};
     bool resume = false;
-    std::int64_t flush_every = 0;  // draws; 0: once a second
+    std::int64_t flush_every = 0;  // draws; 0: once a second, or less often where that takes long
     bool save_warmup = false;      // in the files
     std::string name = "model";    // of the model, in the files
 

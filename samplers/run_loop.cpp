@@ -80,6 +80,7 @@ class Run {
     void open_all() {
         try {
             for (ChainRunner& runner : runners_) runner.open();
+            for (ChainRunner& runner : runners_) runner.start();
         } catch (...) {
             for (ChainRunner& runner : runners_) runner.undo_open();
             throw;
@@ -104,6 +105,7 @@ class Run {
         const bool all = std::all_of(runners_.begin(), runners_.end(), [](auto& r) { return r.finished(); });
         if (error_) {
             auto draws = std::make_shared<Draws>(gather());
+            draws->interrupted = true;
             throw RunError("run_chains: chain " + std::to_string(failed_ + 1) + ": " + what_of(error_), error_, draws);
         }
         Draws draws = gather();
@@ -175,7 +177,8 @@ class Run {
         }
         Draws draws{.quantities = plan_.quantities, .values = {}, .chains = {}, .files = {}};
         draws.dimensions = plan_.dimensions;
-        draws.max_tree_depth = plan_.max_depth;
+        draws.facts = runners_.front().facts();
+        draws.temperature = plan_.temperature;
         const std::int64_t block = plan_.options.draws * plan_.value_count, kept = length * plan_.value_count;
         double* to = values_.fresh_data();
         for (std::size_t c = 0; c < runners_.size(); ++c) {

@@ -43,6 +43,7 @@ class SghmcChain final : public kernels::MomentumWalk<T> {
     }
 
     double weight() const override { return kernels::step_size_at("Sghmc", schedule_, this->steps_); }
+    ChainFacts facts() const override { return kernels::facts_of(schedule_, weight()); }
 
     void visit(StateVisitor& visitor) override {
         kernels::MomentumWalk<T>::visit(visitor);

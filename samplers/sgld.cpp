@@ -29,6 +29,7 @@ class SgldChain final : public kernels::StochasticWalk<T> {
 
     // The step that leaves the present position.
     double weight() const override { return kernels::step_size_at("Sgld", schedule_, this->steps_); }
+    ChainFacts facts() const override { return kernels::facts_of(schedule_, weight()); }
 
   private:
     Schedule schedule_;

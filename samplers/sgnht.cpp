@@ -36,6 +36,7 @@ class SgnhtChain final : public kernels::MomentumWalk<T> {
     }
 
     double weight() const override { return kernels::step_size_at("Sgnht", options_.step_size, this->steps_); }
+    ChainFacts facts() const override { return kernels::facts_of(options_.step_size, weight()); }
 
     void visit(StateVisitor& visitor) override {
         kernels::MomentumWalk<T>::visit(visitor);

@@ -1,6 +1,7 @@
 #include <pollen/samplers/stan_csv.hpp>
 
 #include <pollen/nn/checks.hpp>
+#include <pollen/samplers/metric.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -26,9 +27,10 @@ void append_number(std::string& text, std::int64_t n) {
     text.append(digits, std::to_chars(digits, digits + sizeof digits, n).ptr);
 }
 
-std::string short_number(double x) {
-    char digits[32];
-    return {digits, std::to_chars(digits, digits + sizeof digits, x, std::chars_format::general, 6).ptr};
+// Without an exponent, which rstan would not read.
+std::string seconds_text(double x) {
+    char digits[400];
+    return {digits, std::to_chars(digits, digits + sizeof digits, x, std::chars_format::fixed, 6).ptr};
 }
 
 std::string one_line(std::string text) {
@@ -73,6 +75,39 @@ void each_element(const Shape& shape, const F& f) {
 
 }  // namespace
 
+namespace {
+
+std::string algorithm_text(const ChainFacts& facts) {
+    if (!facts.hamiltonian) return "#     algorithm = fixed_param\n#       fixed_param\n";
+    std::string text;
+    if (!std::isnan(facts.target_acceptance))
+        text +=
+            "#     adapt\n"
+            "#       engaged = 1\n"
+            "#       gamma = 0.05\n"
+            "#       delta = " +
+            to_text(facts.target_acceptance) +
+            "\n"
+            "#       kappa = 0.75\n"
+            "#       t0 = 10\n";
+    text += "#     algorithm = hmc (Default)\n#       hmc\n";
+    if (facts.max_tree_depth > 0)
+        text +=
+            "#         engine = nuts (Default)\n"
+            "#           nuts\n"
+            "#             max_depth = " +
+            to_text(facts.max_tree_depth) + "\n";
+    else
+        text += "#         engine = static\n";
+    text += "#         metric = ";
+    text += facts.metric == MetricKind::dense      ? "dense_e"
+            : facts.metric == MetricKind::diagonal ? "diag_e (Default)"
+                                                   : "unit_e";
+    return text + "\n#         stepsize = " + to_text(facts.step_size) + "\n";
+}
+
+}  // namespace
+
 std::string stan_csv_header(const StanCsvHeader& h, const std::vector<Quantity>& quantities) {
     std::string text =
         "# stan_version_major = 2\n"
@@ -85,28 +120,17 @@ std::string stan_csv_header(const StanCsvHeader& h, const std::vector<Quantity>&
         "#   sample\n"
         "#     num_samples = " +
         to_text(h.draws * h.thin) + "\n#     num_warmup = " + to_text(h.warmup) +
-        "\n#     save_warmup = " + (h.save_warmup ? "1" : "0") + "\n#     thin = " + to_text(h.thin) +
-        "\n"
-        "#     adapt\n"
-        "#       engaged = 1\n"
-        "#       gamma = 0.05\n"
-        "#       delta = " +
-        to_text(h.target_acceptance) +
-        "\n"
-        "#       kappa = 0.75\n"
-        "#       t0 = 10\n"
-        "#     algorithm = hmc (Default)\n"
-        "#       hmc\n"
-        "#         engine = nuts (Default)\n"
-        "#           nuts\n"
-        "#             max_depth = " +
-        to_text(h.max_depth) + "\n#         metric = " + (h.dense ? "dense_e" : "diag_e (Default)") +
-        "\n#         stepsize = " + to_text(h.step_size) + "\n# id = " + to_text(h.chain) +
-        "\n# init = " + to_text(h.radius) + "\n# random\n#   seed = " + std::to_string(h.seed) +
-        "\n# output\n#   file = " + one_line(h.file) + "\n";
+        "\n#     save_warmup = " + (h.save_warmup ? "1" : "0") + "\n#     thin = " + to_text(h.thin) + "\n" +
+        algorithm_text(h.facts) + "# id = " + to_text(h.chain) + "\n# init = " + to_text(h.radius) +
+        "\n# random\n#   seed = " + std::to_string(h.seed) + "\n# output\n#   file = " + one_line(h.file) + "\n";
     if (!h.sampler.empty()) text += "# sampler = " + one_line(h.sampler) + "\n";
-    text += "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__";
-    if (h.weights) text += ",weight__";
+    text += "lp__";
+    if (h.facts.acceptance) text += ",accept_stat__";
+    text += ",stepsize__";
+    if (h.facts.max_tree_depth > 0) text += ",treedepth__";
+    text += ",n_leapfrog__";
+    if (h.facts.hamiltonian) text += ",divergent__,energy__";
+    if (h.facts.weighted) text += ",weight__";
     std::set<std::string> names;
     for (const Quantity& q : quantities) {
         const std::string name = column_name(q.name);
@@ -144,9 +168,9 @@ std::string stan_csv_adaptation(double step_size, std::span<const double> invers
 
 // Readers take the number from character 17 of its line on.
 std::string stan_csv_footer(double warmup_seconds, double sampling_seconds) {
-    return "# \n#  Elapsed Time: " + short_number(warmup_seconds) + " seconds (Warm-up)\n#                " +
-           short_number(sampling_seconds) + " seconds (Sampling)\n#                " +
-           short_number(warmup_seconds + sampling_seconds) + " seconds (Total)\n# \n";
+    return "# \n#  Elapsed Time: " + seconds_text(warmup_seconds) + " seconds (Warm-up)\n#                " +
+           seconds_text(sampling_seconds) + " seconds (Sampling)\n#                " +
+           seconds_text(warmup_seconds + sampling_seconds) + " seconds (Total)\n# \n";
 }
 
 StanCsvRows::StanCsvRows(const std::vector<Quantity>& quantities) {
@@ -160,27 +184,24 @@ StanCsvRows::StanCsvRows(const std::vector<Quantity>& quantities) {
     if (same) order_ = {};
 }
 
-void StanCsvRows::append(std::string& text, const StepStatistics& s, std::optional<double> weight,
+void StanCsvRows::append(std::string& text, const ChainFacts& facts, const StepStatistics& s, double weight,
                          std::span<const double> values) const {
+    const auto add = [&](auto number) {
+        text += ',';
+        append_number(text, number);
+    };
     append_number(text, -s.energy);
-    text += ',';
-    append_number(text, s.acceptance);
-    text += ',';
-    append_number(text, s.step_size);
-    text += ',';
-    append_number(text, s.tree_depth);
-    text += ',';
-    append_number(text, s.gradients);
-    text += s.divergent ? ",1," : ",0,";
-    append_number(text, s.hamiltonian);
-    if (weight) {
-        text += ',';
-        append_number(text, *weight);
+    if (facts.acceptance) add(s.acceptance);
+    add(s.step_size);
+    if (facts.max_tree_depth > 0) add(s.tree_depth);
+    add(s.gradients);
+    if (facts.hamiltonian) {
+        text += s.divergent ? ",1" : ",0";
+        add(s.hamiltonian);
     }
-    for (std::size_t k = 0; k < values.size(); ++k) {
-        text += ',';
-        append_number(text, values[order_.empty() ? k : static_cast<std::size_t>(order_[k])]);
-    }
+    if (facts.weighted) add(weight);
+    for (std::size_t k = 0; k < values.size(); ++k)
+        add(values[order_.empty() ? k : static_cast<std::size_t>(order_[k])]);
     text += '\n';
 }
 

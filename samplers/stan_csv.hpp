@@ -4,15 +4,16 @@
 #include <pollen/samplers/draws.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 // Files of draws in the layout of CmdStan, one a chain, which ArviZ, rstan, posterior, bayesplot and coda read. Columns
 // are named with indices from 1, the first one fastest (theta.1, w.1.1, w.2.1, ...); those that end in __ are about the
-// sampler. Where draws have weights, weight__ is added to those of CmdStan.
+// sampler: lp__, accept_stat__, stepsize__, treedepth__, n_leapfrog__ (gradients), divergent__ and energy__ as far as
+// it has them. Where draws have weights, weight__ is added to those of CmdStan.
 //
 // Dots have a meaning in such names: a quantity called 0.weight has columns 0_weight.1.1, ...
 namespace pollen {
@@ -27,10 +28,7 @@ struct StanCsvHeader {
     std::uint64_t seed = 0;
     double radius = 2;
     std::string file = "chain_1.csv";
-    double target_acceptance = 0.8, step_size = 1;
-    std::int64_t max_depth = 10;
-    bool dense = false;    // the metric
-    bool weights = false;  // whether there is a column of weights
+    ChainFacts facts = {};  // they say which columns there are
 };
 
 // All up to the first row. Throws a ValueError for names that do not go into such a file.
@@ -43,7 +41,7 @@ std::string stan_csv_footer(double warmup_seconds, double sampling_seconds);
 class StanCsvRows {
   public:
     explicit StanCsvRows(const std::vector<Quantity>& quantities);
-    void append(std::string& text, const StepStatistics& statistics, std::optional<double> weight,
+    void append(std::string& text, const ChainFacts& facts, const StepStatistics& statistics, double weight,
                 std::span<const double> values) const;
 
   private:
@@ -57,7 +55,9 @@ std::vector<std::string> write_stan_csv(const std::string& directory, const Draw
 // FileError with the line. A last line without an end, which a crash may leave, does not count.
 class StanCsvReader {
   public:
-    explicit StanCsvReader(const std::string& path, const ReadLimits& limits = {});
+    // Reads the first `bytes` of the file, and nothing after them.
+    explicit StanCsvReader(const std::string& path, const ReadLimits& limits = {},
+                           std::int64_t bytes = std::numeric_limits<std::int64_t>::max());
     StanCsvReader(Bytes bytes, const std::string& name, const ReadLimits& limits = {});  // keeps a reference to bytes
     StanCsvReader(StanCsvReader&&) noexcept;
     ~StanCsvReader();

@@ -1,4 +1,5 @@
 #include <pollen/data/atomic_file.hpp>
+#include <pollen/samplers/metric.hpp>
 #include <pollen/samplers/stan_csv.hpp>
 
 #include <algorithm>
@@ -15,10 +16,7 @@ std::vector<std::string> write_stan_csv(const std::string& directory, const Draw
     std::vector<std::string> files;
     header.draws = draws.size();
     header.save_warmup = false;
-    header.max_depth = draws.max_tree_depth;
-    header.weights = std::any_of(draws.chains.begin(), draws.chains.end(), [](const ChainRecord& r) {
-        return std::any_of(r.weight.begin(), r.weight.end(), [](double w) { return w != 1; });
-    });
+    header.facts = draws.facts;
     std::string text;
     for (std::size_t c = 0; c < draws.chains.size(); ++c) {
         const ChainRecord& r = draws.chains[c];
@@ -32,7 +30,7 @@ std::vector<std::string> write_stan_csv(const std::string& directory, const Draw
         for (std::int64_t i = 0; i < draws.size(); ++i) {
             const auto k = static_cast<std::size_t>(i);
             text.clear();
-            rows.append(text,
+            rows.append(text, draws.facts,
                         {.energy = r.energy[k],
                          .hamiltonian = r.hamiltonian[k],
                          .acceptance = r.acceptance[k],
@@ -40,7 +38,7 @@ std::vector<std::string> write_stan_csv(const std::string& directory, const Draw
                          .gradients = r.gradients[k],
                          .tree_depth = r.tree_depth[k],
                          .divergent = r.divergent[k] != 0},
-                        header.weights ? std::optional(r.weight[k]) : std::nullopt,
+                        r.weight[k],
                         draws.values.values().subspan(
                             (c * static_cast<std::size_t>(draws.size()) + k) * static_cast<std::size_t>(width),
                             static_cast<std::size_t>(width)));
@@ -76,7 +74,10 @@ Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits
                                 std::to_string(limits.max_bytes) + " bytes");
             all.insert(all.end(), row.values.begin(), row.values.end());
             record.add(row.statistics, row.weight);
+            ++record.steps;
             record.divergences += row.statistics.divergent;
+            const std::int64_t limit = reader.header().facts.max_tree_depth;
+            record.deep_steps += limit > 0 && row.statistics.tree_depth >= limit;
             record.gradient_count += row.statistics.gradients;
         }
         record.chain = reader.header().chain;
@@ -84,8 +85,8 @@ Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits
         record.inverse_metric = reader.inverse_metric();
         record.warmup_seconds = reader.warmup_seconds();
         record.sampling_seconds = reader.sampling_seconds();
-        draws.max_tree_depth = std::min<std::int64_t>(reader.header().max_depth, 1'000'000);
-        if (!reader.header().dense && !record.inverse_metric.empty())
+        draws.facts = reader.header().facts;
+        if (draws.facts.metric != MetricKind::dense && !record.inverse_metric.empty())
             draws.dimensions = std::ssize(record.inverse_metric);
     }
     std::int64_t shortest = std::numeric_limits<std::int64_t>::max();

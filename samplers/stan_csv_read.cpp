@@ -3,6 +3,7 @@
 #include <pollen/data/printable.hpp>
 #include <pollen/data/text.hpp>
 #include <pollen/samplers/kernels/lines.hpp>
+#include <pollen/samplers/metric.hpp>
 
 #include <algorithm>
 #include <array>
@@ -77,6 +78,7 @@ class StanCsvReader::File {
                 columns(line), found = true;
         }
         if (!found) throw FileError(lines.name() + ": there is no line of column names; is it a file of draws?");
+        header.draws = header.draws / header.thin + (header.draws % header.thin != 0);
         if (header.save_warmup) warmup_rows = header.warmup / header.thin + (header.warmup % header.thin != 0);
     }
 
@@ -155,11 +157,14 @@ class StanCsvReader::File {
         if (key == "num_samples") header.draws = count(value, "num_samples", 0);
         if (key == "thin") header.thin = count(value, "thin", 1);
         if (key == "id" || key == "chain_id") header.chain = count(value, "id", 0);
-        if (key == "max_depth") header.max_depth = count(value, "max_depth", 0);
+        if (key == "max_depth") max_depth = std::min<std::int64_t>(count(value, "max_depth", 0), 1'000'000);
         if (key == "save_warmup") header.save_warmup = value == "1" || value == "true";
-        if (key == "metric") header.dense = value == "dense_e";
-        if (key == "delta") header.target_acceptance = number(value, "delta");
-        if (key == "stepsize") header.step_size = number(value, "stepsize");
+        if (key == "metric")
+            header.facts.metric = value == "dense_e"  ? MetricKind::dense
+                                  : value == "diag_e" ? MetricKind::diagonal
+                                                      : MetricKind::unit;
+        if (key == "delta") header.facts.target_acceptance = number(value, "delta");
+        if (key == "stepsize") header.facts.step_size = number(value, "stepsize");
         if (key == "seed") std::from_chars(value.data(), value.data() + value.size(), header.seed);
         if (key == "file") header.file = value;
     }
@@ -174,8 +179,14 @@ class StanCsvReader::File {
             if (which != unknown && std::find(statistics.begin(), statistics.end(), which) != statistics.end())
                 lines.fail("the column " + std::string(names[k]) + " comes twice");
             statistics.push_back(which);
-            header.weights |= which == weight;
         }
+        const auto has = [&](Statistic which) {
+            return std::find(statistics.begin(), statistics.end(), which) != statistics.end();
+        };
+        header.facts.acceptance = has(acceptance);
+        header.facts.hamiltonian = has(hamiltonian);
+        header.facts.weighted = has(weight);
+        header.facts.max_tree_depth = has(tree_depth) ? max_depth : 0;
         if (statistics.empty() || statistics[0] != lp)
             lines.fail("the first column is " + detail::printable(names[0]) + "; lp__ is expected in a file of draws");
         std::set<std::string_view> known;
@@ -278,12 +289,12 @@ class StanCsvReader::File {
 
     std::vector<Statistic> statistics;
     std::vector<std::int64_t> places;  // where each column goes in a draw
-    std::int64_t rows = 0, warmup_rows = 0;
+    std::int64_t rows = 0, warmup_rows = 0, max_depth = 10;
     bool columns_read = false, in_metric = false;
 };
 
-StanCsvReader::StanCsvReader(const std::string& path, const ReadLimits& limits)
-    : file_(std::make_unique<File>(path, limits)) {}
+StanCsvReader::StanCsvReader(const std::string& path, const ReadLimits& limits, std::int64_t bytes)
+    : file_(std::make_unique<File>(path, limits, bytes)) {}
 StanCsvReader::StanCsvReader(Bytes bytes, const std::string& name, const ReadLimits& limits)
     : file_(std::make_unique<File>(bytes, name, limits)) {}
 StanCsvReader::StanCsvReader(StanCsvReader&&) noexcept = default;

@@ -10,9 +10,9 @@ class StochasticChain : public Chain<T> {
   public:
     // grad U~ at the present position, on a batch drawn after the position was reached. So (theta - c) . gradient / d
     // measures the configurational temperature without bias.
-    virtual std::span<const T> gradient() const = 0;
+    std::span<const T> gradient() const override = 0;
     // v, of variance h T, where the sampler has momenta: v . v / (h d) measures the kinetic temperature.
-    virtual std::span<const T> momentum() const { return {}; }
+    std::span<const T> momentum() const override { return {}; }
     // Has to be called when the potential was changed between two steps.
     virtual void refresh() = 0;
 };

@@ -3,6 +3,7 @@
 #include <pollen/samplers/kernels/ess.hpp>
 #include <pollen/samplers/kernels/rhat.hpp>
 #include <pollen/samplers/summary.hpp>
+#include <pollen/samplers/weighted.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -45,6 +46,22 @@ QuantitySummary summarise_values(std::span<const double> values, std::size_t cha
     return s;
 }
 
+// Draws of unequal weights: the place of the posterior by weighted draws, what they are worth by their ESS.
+void weigh(QuantitySummary& s, std::span<const double> values, std::span<const double> weights) {
+    WeightedMoments moments(1);
+    for (std::size_t i = 0; i < values.size(); ++i) moments.add(values.subspan(i, 1), weights[i]);
+    const double share = moments.draws() / static_cast<double>(values.size());
+    const double sd = std::sqrt(moments.variance()[0]);
+    s.mcse *= sd / s.sd / std::sqrt(share);
+    s.mean = moments.mean[0];
+    s.sd = sd;
+    s.ess_bulk *= share;
+    s.ess_tail *= share;
+    s.q5 = weighted_quantile(values, weights, 0.05);
+    s.q50 = weighted_quantile(values, weights, 0.5);
+    s.q95 = weighted_quantile(values, weights, 0.95);
+}
+
 std::size_t half(std::size_t draws) { return draws == 1 ? 1 : draws / 2; }
 
 }  // namespace
@@ -55,13 +72,16 @@ QuantitySummary summarise(const Chains& x) {
 }
 
 template <Real T>
-std::vector<QuantitySummary> summarise(const Tensor<T>& draws) {
+std::vector<QuantitySummary> summarise(const Tensor<T>& draws, std::span<const double> weights) {
     if (draws.rank() != 3)
         throw ShapeError("summarise: draws are " + to_string(draws.shape()) +
                          "; (chains, draws, quantities) is expected");
     if (draws.shape()[0] * draws.shape()[1] == 0)
         throw ShapeError("summarise: draws are " + to_string(draws.shape()) +
                          "; at least one chain of one draw is needed");
+    if (!weights.empty() && std::ssize(weights) != draws.shape()[0] * draws.shape()[1])
+        throw ShapeError("summarise: " + std::to_string(weights.size()) + " weights for draws " +
+                         to_string(draws.shape()) + "; each draw needs one");
     const auto chains = static_cast<std::size_t>(draws.shape()[0]), length = static_cast<std::size_t>(draws.shape()[1]);
     const auto quantities = static_cast<std::size_t>(draws.shape()[2]);
     std::vector<QuantitySummary> all(quantities);
@@ -72,6 +92,7 @@ std::vector<QuantitySummary> summarise(const Tensor<T>& draws) {
             for (std::size_t i = 0; i < values.size(); ++i)
                 values[i] = static_cast<double>(draws.data()[i * quantities + k]);
             all[k] = summarise_values(values, chains, acov);
+            if (!weights.empty()) weigh(all[k], values, weights);
         }
     });
     return all;
@@ -127,8 +148,8 @@ FunctionSpace function_space(const Tensor<T>& predictions) {
     return result;
 }
 
-#define POLLEN_INSTANTIATE(T)                                          \
-    template std::vector<QuantitySummary> summarise(const Tensor<T>&); \
+#define POLLEN_INSTANTIATE(T)                                                                   \
+    template std::vector<QuantitySummary> summarise(const Tensor<T>&, std::span<const double>); \
     template FunctionSpace function_space(const Tensor<T>&);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)

@@ -38,8 +38,9 @@ std::string about_the_run(const SummaryInput& in) {
         if (!s.acceptance.empty()) acceptances.push_back(detail::mean(s.acceptance));
         const double fraction = s.energy.size() > 1 ? ebfmi(s.energy) : detail::nothing;
         if (!std::isnan(fraction)) fractions.push_back(fraction);
-        asked += std::ssize(s.divergent);
-        divergent += std::count_if(s.divergent.begin(), s.divergent.end(), [](std::uint8_t d) { return d != 0; });
+        const detail::Trajectories t = detail::trajectories_of(s, in.options.max_tree_depth);
+        asked += t.asked;
+        divergent += t.divergent;
     }
     if (!acceptances.empty()) {
         const auto [least, most] = std::minmax_element(acceptances.begin(), acceptances.end());
@@ -58,16 +59,17 @@ template <Real T>
 std::vector<std::string> warnings(std::span<const std::string> names, const Tensor<T>& draws,
                                   const SummaryOptions& options) {
     detail::check_summary("warnings", names, draws.shape(), options);
-    const std::vector<QuantitySummary> quantities = summarise(draws);
+    const std::vector<QuantitySummary> quantities = summarise(draws, options.weights);
     return detail::make_warnings({names, draws.shape()[0], draws.shape()[1], quantities, options});
 }
 
 template <Real T>
 std::string summary(std::span<const std::string> names, const Tensor<T>& draws, const SummaryOptions& options) {
     detail::check_summary("summary", names, draws.shape(), options);
-    const std::vector<QuantitySummary> quantities = summarise(draws);
+    const std::vector<QuantitySummary> quantities = summarise(draws, options.weights);
     const SummaryInput input{names, draws.shape()[0], draws.shape()[1], quantities, options};
     std::string text = table(input) + '\n' + about_the_run(input);
+    for (const std::string& remark : options.remarks) text += remark + '\n';
     for (const std::string& warning : detail::make_warnings(input)) text += "Warning: " + warning + '\n';
     return text;
 }

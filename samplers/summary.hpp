@@ -19,9 +19,11 @@ struct QuantitySummary {
     bool constant = false;        // all draws are equal
 };
 QuantitySummary summarise(const Chains& x);
-// Of all quantities of draws (chains, draws, quantities), on all threads.
+// Of all quantities of draws (chains, draws, quantities), on all threads. With weights, one a draw, chain after chain,
+// mean, sd and quantiles are weighted; ESS and R-hat are those of the draws as they are, the ESS times the share
+// (sum w)^2 / (n sum w^2) that unequal weights leave of it.
 template <Real T>
-std::vector<QuantitySummary> summarise(const Tensor<T>& draws);
+std::vector<QuantitySummary> summarise(const Tensor<T>& draws, std::span<const double> weights = {});
 
 // What a sampler says of the draws of one chain, warm-up left out; a sampler that does not know one of them leaves it
 // empty.
@@ -30,11 +32,15 @@ struct ChainStatistics {
     std::span<const std::uint8_t> divergent = {};  // 1 where the trajectory diverged
     std::span<const std::int32_t> tree_depth = {};
     std::span<const double> acceptance = {};
+    // Of all steps, where thinning left some of them out of the draws; 0 steps: the draws are all there is.
+    std::int64_t steps = 0, divergences = 0, deep = 0;
 };
 
 struct SummaryOptions {
     std::span<const ChainStatistics> statistics = {};  // one a chain, or none
     int max_tree_depth = 10;                           // the sampler's limit
+    std::span<const double> weights = {};              // one a draw, chain after chain, or none
+    std::span<const std::string> remarks = {};         // lines that come before the warnings
 };
 
 // The warnings in words, one an entry, the gravest first; none is a good sign. Chains are counted from 1.

@@ -50,7 +50,12 @@ class TemperingChain final : public detail::FullBatchChain<T> {
 
     StepStatistics step() override;
     std::span<const T> position() const override { return rungs_[0].z.position; }
+    std::span<const T> gradient() const override {
+        return options_.kernel == Tempering::Kernel::hmc ? std::span<const T>(rungs_[0].z.gradient)
+                                                         : std::span<const T>();
+    }
     void visit(StateVisitor& visitor) override;
+    ChainFacts facts() const override { return {.target_acceptance = target_, .step_size = rungs_[0].step_size}; }
 
   private:
     Move hmc(Rung<T>& rung, std::int64_t steps, Random& random);
@@ -59,6 +64,7 @@ class TemperingChain final : public detail::FullBatchChain<T> {
 
     Tempering options_;
     bool adapts_;
+    double target_;
     Metric<T> metric_;
     std::vector<Rung<T>> rungs_;
     detail::Phase<T> trial_;
@@ -70,17 +76,16 @@ TemperingChain<T>::TemperingChain(const Tempering& options, std::unique_ptr<Pote
     : detail::FullBatchChain<T>(name, std::move(potential), std::move(start)),
       options_(options),
       adapts_(options.warmup.step_size && this->warmup_steps_ > 0),
+      target_(options.target_acceptance.value_or(
+          options.kernel == Tempering::Kernel::hmc ? 0.8 : 0.234 + 0.206 / static_cast<double>(this->size()))),
       metric_(MetricKind::unit, this->size()),
       rungs_(options.temperatures.size()) {
-    const bool hmc = options.kernel == Tempering::Kernel::hmc;
-    const double target =
-        options.target_acceptance.value_or(hmc ? 0.8 : 0.234 + 0.206 / static_cast<double>(this->size()));
     for (std::size_t k = 0; k < rungs_.size(); ++k) {
         Rung<T>& rung = rungs_[k];
         rung.beta = this->beta() / options.temperatures[k];
         rung.step_size = options.step_size * std::sqrt(options.temperatures[k]);
         rung.z = this->z_;
-        rung.averaging = DualAveraging(target, options.warmup);
+        rung.averaging = DualAveraging(target_, options.warmup);
         rung.averaging.restart(rung.step_size);
     }
     trial_ = this->z_;

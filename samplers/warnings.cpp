@@ -90,31 +90,32 @@ void warn_of_convergence(const SummaryInput& in, std::vector<std::string>& warni
 }
 
 void warn_of_trajectories(const SummaryInput& in, std::vector<std::string>& warnings) {
-    std::int64_t divergent = 0, asked = 0, deep = 0, trees = 0;
+    Trajectories all;
+    bool steps = false;
     std::vector<Mention> cold;
     for (std::size_t c = 0; c < in.options.statistics.size(); ++c) {
         const ChainStatistics& s = in.options.statistics[c];
-        divergent += std::count_if(s.divergent.begin(), s.divergent.end(), [](std::uint8_t d) { return d != 0; });
-        asked += std::ssize(s.divergent);
-        deep += std::count_if(s.tree_depth.begin(), s.tree_depth.end(),
-                              [&](std::int32_t depth) { return depth >= in.options.max_tree_depth; });
-        trees += std::ssize(s.tree_depth);
+        const Trajectories t = trajectories_of(s, in.options.max_tree_depth);
+        all.asked += t.asked, all.divergent += t.divergent;
+        all.trees += t.trees, all.deep += t.deep;
+        steps = steps || s.steps > 0;
         if (s.energy.size() < 2) continue;
         const double fraction = ebfmi(s.energy);
         if (fraction < 0.3)
             cold.push_back({-fraction, "chain " + std::to_string(c + 1) + " (" + fixed(fraction, 2) + ")"});
     }
-    const auto share = [](std::int64_t part, std::int64_t all) {
-        return std::to_string(part) + " of " + std::to_string(all) + " draws (" +
-               general(100 * static_cast<double>(part) / static_cast<double>(all), 2) + " %)";
+    const auto share = [&](std::int64_t part, std::int64_t whole) {
+        return std::to_string(part) + " of " + std::to_string(whole) + (steps ? " steps (" : " draws (") +
+               general(100 * static_cast<double>(part) / static_cast<double>(whole), 2) + " %)";
     };
-    if (divergent > 0)
-        warnings.push_back("Divergences: " + share(divergent, asked) +
+    if (all.divergent > 0)
+        warnings.push_back("Divergences: " + share(all.divergent, all.asked) +
                            ". The sampler cannot follow the posterior there and the draws are biased away from it; "
                            "raise the target acceptance towards 1 (smaller steps), or reparameterise the model.");
-    if (deep > 0)
+    if (all.deep > 0)
         warnings.push_back(
-            "Tree depth: " + share(deep, trees) + " reached the limit of " + std::to_string(in.options.max_tree_depth) +
+            "Tree depth: " + share(all.deep, all.trees) + " reached the limit of " +
+            std::to_string(in.options.max_tree_depth) +
             ". Trajectories are cut short there, which is no error but makes the draws less independent; "
             "raise the limit, or rescale the parameters.");
     if (!cold.empty())
@@ -123,6 +124,19 @@ void warn_of_trajectories(const SummaryInput& in, std::vector<std::string>& warn
 }
 
 }  // namespace
+
+Trajectories trajectories_of(const ChainStatistics& s, int max_tree_depth) {
+    Trajectories t{.asked = std::ssize(s.divergent), .trees = std::ssize(s.tree_depth)};
+    if (s.steps > 0) {
+        if (t.asked > 0) t.asked = s.steps, t.divergent = s.divergences;
+        if (t.trees > 0) t.trees = s.steps, t.deep = s.deep;
+        return t;
+    }
+    t.divergent = std::count_if(s.divergent.begin(), s.divergent.end(), [](std::uint8_t d) { return d != 0; });
+    t.deep = std::count_if(s.tree_depth.begin(), s.tree_depth.end(),
+                           [&](std::int32_t depth) { return depth >= max_tree_depth; });
+    return t;
+}
 
 void check_summary(const char* function, std::span<const std::string> names, const Shape& draws,
                    const SummaryOptions& options) {

@@ -10,16 +10,6 @@
 
 namespace pollen {
 
-namespace {
-
-void check_weight(const char* function, double weight) {
-    if (!(weight >= 0 && std::isfinite(weight)))
-        throw ValueError(std::string(function) + ": a weight is " + to_text(weight) +
-                         "; it must be finite and not negative");
-}
-
-}  // namespace
-
 WeightedMoments::WeightedMoments(std::int64_t dimensions) {
     if (dimensions < 1)
         throw ValueError("WeightedMoments: dimensions is " + std::to_string(dimensions) + "; at least 1 is needed");

@@ -23,6 +23,10 @@ class ChainFile {
 
     // Whether the file begins with this text.
     bool begins_with(std::string_view text) const;
+    // Its first bytes, `size` of them if there are as many.
+    std::string first(std::int64_t size) const;
+    // Puts `text` in the place of the first `size` bytes. The file is replaced as a whole or not at all.
+    void replace_top(std::int64_t size, std::string_view text);
     void cut(std::int64_t size);
     void append(std::string_view text);
     void sync();
@@ -30,6 +34,7 @@ class ChainFile {
 
   private:
     [[noreturn]] void fail(const char* step, int reason) const;
+    std::int64_t read(std::int64_t from, char* to, std::size_t bytes) const;
 
     std::string path_;
     int file_ = -1;

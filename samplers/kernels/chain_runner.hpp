@@ -14,6 +14,12 @@
 
 namespace pollen::detail {
 
+// The temperature that a chain ran at in one step; NaN where it does not say.
+struct Temperatures {
+    double kinetic = std::numeric_limits<double>::quiet_NaN();
+    double configurational = std::numeric_limits<double>::quiet_NaN();
+};
+
 // A chain of float or of double.
 class AnyChain {
   public:
@@ -23,8 +29,14 @@ class AnyChain {
     virtual StepStatistics step() = 0;
     virtual void values(std::span<double> out) = 0;
     virtual void visit(StateVisitor& visitor) = 0;
+    virtual std::int64_t steps() const = 0;
+    virtual std::int64_t size() const = 0;
+    virtual ChainFacts facts() const = 0;
     virtual std::vector<double> inverse_metric() const = 0;
     virtual double weight() const = 0;
+
+    // After a step.
+    virtual Temperatures temperatures(const StepStatistics& statistics) const = 0;
 };
 
 // What the chains of a run have in common.
@@ -33,8 +45,7 @@ struct RunPlan {
     std::string sampler, precision;
     std::vector<Quantity> quantities;
     std::int64_t value_count = 0, dimensions = 0;
-    std::int64_t max_depth = 10;
-    double target_acceptance = 0.8;
+    double temperature = 1;
     RunDescription about = {};
     StanCsvRows rows;
 
@@ -48,9 +59,12 @@ class ChainRunner {
     ChainRunner(const RunPlan& plan, std::uint32_t chain, std::unique_ptr<AnyChain> any, double* values);
 
     void begin();
-    // Makes the file, or goes on with the one that is there.
+    // Locks the file, and reads the state and the draws of a run that goes on. Nothing is changed: where one chain
+    // cannot go on, all are left as they are.
     void open();
-    // Removes what open() made, if it made anything.
+    // Makes the file, or cuts off what came after the state was saved.
+    void start();
+    // Removes the file and the state, if this run made them.
     void undo_open();
 
     bool finished() const { return state_.steps >= plan_->steps(); }
@@ -63,6 +77,7 @@ class ChainRunner {
     void close(bool after_error);
 
     ChainRecord& record() { return record_; }
+    const ChainFacts& facts() const { return facts_; }
     const std::string& file() const { return csv_path_; }
 
   private:
@@ -71,31 +86,37 @@ class ChainRunner {
     void add_adaptation(double step_size);
     void append_rows();
     void flush();
-    void resume();
-    void read_back();
-    void start_file();
-    std::string header() const;
+    void check_fresh();
+    void restore();
+    std::string top_of_file() const;
+    void read_back(std::int64_t bytes);
+    std::string header(std::int64_t draws) const;
     RunDescription about() const;
+    double step_size_now() const;
     ChainStatus status() const;
 
     const RunPlan* plan_;
     std::uint32_t chain_;
     std::unique_ptr<AnyChain> any_;
     double* values_;
-    bool weights_ = false;
+    ChainFacts facts_;
     std::vector<double> row_;
     std::string text_;  // rows that are not in the file yet
     std::string csv_path_, state_path_;
     ChainFile file_;
-    bool created_ = false;
+    bool created_ = false, saved_ = false;
+    std::string top_;  // what the file begins with
     RunState state_;
     ChainRecord record_;
     // Of the present phase, for the progress.
     double acceptance_sum_ = 0, last_step_size_ = 0;
     std::int64_t acceptance_count_ = 0;
-    double last_flush_ = 0;
+    double last_flush_ = 0, flush_pause_ = 0;
     std::int64_t flushed_steps_ = 0, steps_a_look_ = 1;
 };
+
+// Seconds from a flush that took so long to the next one: a run spends little of its time with its files.
+double pause_after_flush(double seconds);
 
 // "1.5 GB"
 std::string bytes_text(double bytes);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pollen/samplers/chain.hpp>
+#include <pollen/samplers/draws.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -14,8 +14,9 @@ namespace pollen::detail {
 // How far a chain is, beside what the chain itself knows.
 struct RunState {
     std::int64_t steps = 0, draws = 0;
-    std::int64_t csv_bytes = 0;  // of the chain's file of draws
-    std::int64_t divergences = 0, invalid_steps = 0, gradients = 0;
+    std::int64_t row_bytes = 0;  // of the chain's file of draws, after its header
+    std::int64_t divergences = 0, invalid_steps = 0, deep_steps = 0, gradients = 0;
+    TemperatureSums temperature = {};
     double warmup_seconds = 0, sampling_seconds = 0;
     double step_size = std::numeric_limits<double>::quiet_NaN();  // after the warm-up
     // The energy at the start tells another model, or other data, from this one's.
@@ -31,8 +32,9 @@ using VisitState = std::function<void(StateVisitor&)>;
 // of the chain is one tensor a name, numbered in the order of the visit.
 void write_state(const std::string& path, const RunState& state, const VisitState& visit, const RunDescription& about);
 
-// Restores what write_state saved. A FileError says what is wrong with the file, or what differs: another model,
-// sampler, seed, option or version.
-RunState read_state(const std::string& path, const VisitState& visit, const RunDescription& about);
+// Restores what write_state saved into a chain of so many dimensions that was just begun. A FileError says what is
+// wrong with the file, or what differs: another model, sampler, seed, option or version.
+RunState read_state(const std::string& path, const VisitState& visit, const RunDescription& about,
+                    std::int64_t dimensions);
 
 }  // namespace pollen::detail

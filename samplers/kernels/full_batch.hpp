@@ -51,6 +51,7 @@ class FullBatchChain : public Chain<T> {
 
     std::span<const T> position() const override { return z_.position; }
     std::int64_t steps() const override { return step_; }
+    std::span<const T> gradient() const override { return z_.gradient; }
     void visit(StateVisitor& visitor) override;
 
   protected:
@@ -77,6 +78,9 @@ class HamiltonianChain : public FullBatchChain<T> {
 
     void visit(StateVisitor& visitor) override;
     std::vector<double> inverse_metric() const override { return metric_.inverse(); }
+    ChainFacts facts() const override {
+        return {.hamiltonian = true, .target_acceptance = target_, .metric = metric_.kind(), .step_size = step_size_};
+    }
 
   protected:
     // Before the first step: searches for a step size, if there is a warm-up that adapts it.
@@ -94,6 +98,8 @@ class HamiltonianChain : public FullBatchChain<T> {
 
   private:
     void find_step_size(Random& random);
+
+    double target_;
 };
 
 }  // namespace pollen::detail

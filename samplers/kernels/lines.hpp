@@ -15,10 +15,11 @@
 
 namespace pollen::detail {
 
-// The lines of a file that may be larger than the memory, or of a text in memory.
+// The lines of a file that may be larger than the memory, or of its first `bytes`, or of a text in memory.
 class Lines {
   public:
-    Lines(std::string name, const ReadLimits& limits) : name_(std::move(name)), limits_(limits) {
+    Lines(std::string name, const ReadLimits& limits, std::int64_t bytes)
+        : name_(std::move(name)), limits_(limits), left_(bytes) {
         file_ = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (file_ < 0) throw FileError(name_ + ": cannot be opened: " + std::strerror(errno));
         struct stat status {};
@@ -75,10 +76,12 @@ class Lines {
         const std::size_t rest = text_.size();
         if (rest > 0) std::memmove(buffer_.data(), text_.data(), rest);
         if (buffer_.size() < rest + piece) buffer_.resize(std::max(2 * rest, rest + piece));
+        const std::size_t want = std::min(buffer_.size() - rest, static_cast<std::size_t>(left_));
         ssize_t some = 0;
-        do some = ::read(file_, buffer_.data() + rest, buffer_.size() - rest);
+        do some = ::read(file_, buffer_.data() + rest, want);
         while (some < 0 && errno == EINTR);
         if (some < 0) throw FileError(name_ + ": cannot be read: " + std::strerror(errno));
+        left_ -= some;
         text_ = {buffer_.data(), rest + static_cast<std::size_t>(some)};
         return some > 0;
     }
@@ -86,6 +89,7 @@ class Lines {
     std::string name_;
     ReadLimits limits_;
     int file_ = -1;
+    std::int64_t left_ = 0;  // bytes of the file
     std::vector<char> buffer_;
     std::string_view text_;
 };

@@ -51,7 +51,10 @@ class NoiseEstimate {
 
     void visit(StateVisitor& visitor) {
         visitor.integer("noise_count", count_);
-        visitor.vector("noise_sums", sums_);
+        if (count_ > 0)
+            visitor.vector("noise_sums", sums_);
+        else
+            sums_ = {};
     }
 
   private:

@@ -41,4 +41,9 @@ inline double step_size_at(const char* sampler, const Schedule& schedule, std::i
     return e;
 }
 
+// What a sampler without acceptance says of a step size that may change: the draws are weighted by it then.
+inline ChainFacts facts_of(const Schedule& schedule, double step_size) {
+    return {.acceptance = false, .weighted = !schedule.constant(), .step_size = step_size};
+}
+
 }  // namespace pollen::kernels

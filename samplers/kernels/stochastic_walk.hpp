@@ -28,6 +28,7 @@ class StochasticWalk : public StochasticChain<T> {
     std::span<const T> position() const override { return position_; }
     std::int64_t steps() const override { return steps_; }
     std::span<const T> gradient() const override { return gradient_; }
+    ChainFacts facts() const override { return {.acceptance = false}; }
 
     void refresh() override {
         gradients_.refresh();

@@ -20,6 +20,13 @@ struct SummaryInput {
     const SummaryOptions& options;
 };
 
+// How many trajectories of a chain are known of, and how many of them went wrong.
+struct Trajectories {
+    std::int64_t asked = 0, divergent = 0;
+    std::int64_t trees = 0, deep = 0;
+};
+Trajectories trajectories_of(const ChainStatistics& statistics, int max_tree_depth);
+
 // Throws where names, draws and statistics do not fit together.
 void check_summary(const char* function, std::span<const std::string> names, const Shape& draws,
                    const SummaryOptions& options);

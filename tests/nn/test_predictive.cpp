@@ -365,4 +365,39 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error_of<ValueError>([&] { predict_thetas(net, {}, x); }) == "each_theta: there is no theta");
 }
 
+// A draw of weight 2 is two draws, one of weight 0 is none.
+BOOST_AUTO_TEST_CASE(weights) {
+    const Tensor<double> a = normals({3, 4}, 1), b = normals({3, 4}, 2),
+                         far{{0, -2000, -800, 1}, {1, 0, 0, -900}, {0, 0, 0, 0}};
+    Predictive<double> weighted, repeated;
+    weighted.add(b, 0);
+    weighted.add(a, 1);
+    weighted.add(far, 4);
+    weighted.add(b, 0.5);
+    for (const Tensor<double>* x : {&a, &a, &b}) repeated.add(*x);
+    for (int k = 0; k < 8; ++k) repeated.add(far);
+    BOOST_TEST(weighted.draws() == 3);
+    BOOST_TEST(allclose(weighted.probabilities(), repeated.probabilities(), 1e-12, 1e-12));
+    BOOST_TEST(allclose(weighted.log_probabilities(), repeated.log_probabilities(), 1e-12, 1e-12));
+    BOOST_TEST(allclose(weighted.expected_entropy(), repeated.expected_entropy(), 1e-12, 1e-12));
+    BOOST_TEST(allclose(weighted.mutual_information(), repeated.mutual_information(), 1e-12, 1e-12));
+    BOOST_TEST(error_of<ValueError>([&] { weighted.add(a, -1); }) ==
+               "Predictive: a weight is -1; it must be finite and not negative");
+
+    Tensor<double> sds = a;
+    for (double& x : sds.mutable_values()) x = std::exp(x);
+    PredictiveNumbers<double> some, all;
+    some.add(b, 7.0, 0);
+    some.add(a, 0.5, 1);
+    some.add(b, sds, 3);
+    all.add(a, 0.5);
+    for (int k = 0; k < 3; ++k) all.add(b, sds);
+    BOOST_TEST(some.draws() == 2);
+    BOOST_TEST(allclose(some.mean(), all.mean(), 1e-12, 1e-12));
+    BOOST_TEST(allclose(some.aleatoric(), all.aleatoric(), 1e-12, 1e-12));
+    BOOST_TEST(allclose(some.epistemic(), all.epistemic(), 1e-12, 1e-12));
+    BOOST_TEST(error_of<ValueError>([&] { some.add(a, 1.0, NAN); }) ==
+               "PredictiveNumbers: a weight is nan; it must be finite and not negative");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -55,4 +55,10 @@ BOOST_AUTO_TEST_CASE(descriptions_and_errors) {
                "polynomial_between(1, 2, 0.5, 10): first > last > 0, gamma > 0 and steps > 1 are needed");
 }
 
+BOOST_AUTO_TEST_CASE(a_plain_number_is_constant) {
+    BOOST_TEST(Schedule(0.1).constant());
+    BOOST_TEST(!Schedule::polynomial(1, 10, 0.6).constant());
+    BOOST_TEST(!Schedule("0.1, but who knows", [](std::int64_t) { return 0.1; }).constant());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -7,12 +7,15 @@
 #include <unistd.h>
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace pollen::test {
@@ -72,9 +75,9 @@ inline bool same_run(const std::string& a, const std::string& b, int chains) {
     return true;
 }
 
-// Runs one case of this very program in a process of its own, with a text for it in the environment. Returns what
-// waitpid says. Afresh, not a copy of this process: a copy would have none of its threads.
-inline int run_case(const std::string& name, const std::string& text) {
+// Begins one case of this very program in a process of its own, with a text for it in the environment. Afresh, not a
+// copy of this process: a copy would have none of its threads.
+inline pid_t begin_case(const std::string& name, const std::string& text) {
     const std::string select = "--run_test=" + name;
     const pid_t child = fork();
     if (child == 0) {
@@ -86,9 +89,24 @@ inline int run_case(const std::string& name, const std::string& text) {
         _exit(127);
     }
     BOOST_REQUIRE(child > 0);
+    return child;
+}
+
+// Waits for it. Returns what waitpid says.
+inline int end_of(pid_t child) {
     int status = 0;
     BOOST_REQUIRE(waitpid(child, &status, 0) == child);
     return status;
+}
+
+inline int run_case(const std::string& name, const std::string& text) { return end_of(begin_case(name, text)); }
+
+// The same, killed after so many milliseconds if it has not ended by itself.
+inline int kill_case(const std::string& name, const std::string& text, double milliseconds) {
+    const pid_t child = begin_case(name, text);
+    std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(milliseconds));
+    kill(child, SIGKILL);
+    return end_of(child);
 }
 
 // The text for such a case; empty in a usual run of the tests.

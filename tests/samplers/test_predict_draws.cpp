@@ -5,8 +5,11 @@
 #include <pollen/nn/activations.hpp>
 #include <pollen/nn/categorical.hpp>
 #include <pollen/nn/dense.hpp>
+#include <pollen/nn/gaussian.hpp>
 #include <pollen/nn/network_potential.hpp>
 #include <pollen/nn/sequential.hpp>
+#include <pollen/samplers/cyclical.hpp>
+#include <pollen/samplers/nuts.hpp>
 #include <pollen/samplers/predict.hpp>
 #include <pollen/samplers/run.hpp>
 
@@ -102,6 +105,73 @@ BOOST_AUTO_TEST_CASE(files_predict_what_the_memory_does) {
     BOOST_TEST(error_of<FileError>([&] {
                    predict_draws<float>(problem.net, filed, x);
                }).ends_with(" draws; there should be 40"));
+}
+
+// Langevin steps in cycles: draws of weight 0 are left out, the others count as much as they weigh.
+BOOST_AUTO_TEST_CASE(probabilities_are_weighted) {
+    const Folder folder;
+    const Problem problem;
+    const Tensor<float>& x = problem.data.inputs;
+    const Cyclical sampler{.step_size = 0.05, .steps = 60, .cycles = 3, .exploration = 0.4};
+    const Draws draws = run_chains(problem.potential(), sampler, problem.options(folder.path()));
+    RunOptions options = problem.options(folder.path());
+    options.resume = true;
+    options.keep = false;
+    const Draws filed = run_chains(problem.potential(), sampler, options);
+    const Parameters<float> parameters(problem.net);
+    for (const std::int64_t every : {1, 2}) {
+        std::vector<double> mean(20, 0);
+        double weight = 0;
+        std::int64_t used = 0;
+        for (std::int64_t c = 0; c < 2; ++c) {
+            std::int64_t counted = 0;
+            for (std::int64_t t = 0; t < 40; ++t) {
+                const double w = draws.chains[static_cast<std::size_t>(c)].weight[static_cast<std::size_t>(t)];
+                if (w == 0 || ++counted % every != 0) continue;
+                ++used;
+                weight += w;
+                std::vector<float> theta;
+                for (std::int64_t k = 0; k < parameters.size(); ++k)
+                    theta.push_back(static_cast<float>(draws.values(c, t, k)));
+                const Tensor<float> logits = predict<float>(problem.net, parameters, theta, x);
+                for (std::int64_t i = 0; i < 20; ++i)
+                    mean[static_cast<std::size_t>(i)] +=
+                        w / (1 + std::exp(static_cast<double>(logits(i, 0) - logits(i, 1))));
+            }
+        }
+        BOOST_TEST(used < 80 / every);
+        const Predictive<float> predictive = predict_draws<float>(problem.net, draws, x, {.every = every});
+        BOOST_TEST(predictive.draws() == used);
+        for (std::int64_t i = 0; i < 20; ++i)
+            BOOST_TEST(
+                static_cast<double>(predictive.probabilities()(i, 1)) == mean[static_cast<std::size_t>(i)] / weight,
+                boost::test_tools::tolerance(1e-5));
+        BOOST_TEST(predict_draws<float>(problem.net, filed, x, {.every = every}).probabilities() ==
+                   predictive.probabilities());
+    }
+    BOOST_TEST(std::isfinite(function_space<float>(problem.net, draws, x).rhat.worst));
+    BOOST_TEST(error_of<ValueError>([&] { predict_draws<float>(problem.net, draws, x, {.every = 40}); }) ==
+               "each_draw: " + std::to_string(draws.counted().size()) +
+                   " draws a chain of a weight above 0; one of every 40 is none");
+}
+
+// The variance of a prediction is that of the posterior: the slope of y = w x with the prior N(0, 1) and no data to
+// speak of.
+BOOST_AUTO_TEST_CASE(cyclical_steps_predict_with_the_right_variance) {
+    const Sequential<float> net{Dense<float>(1, 1)};
+    Dataset<float> data{.inputs = Tensor<float>::zeros({1, 1}), .targets = Tensor<float>::zeros({1, 1})};
+    const NetworkPotential<float> potential(net, Gaussian<float>::known(100), data);
+    const Cyclical sampler{.step_size = 0.3, .steps = 40000, .cycles = 40, .exploration = 0.6};
+    const Draws draws = run_chains(potential, sampler, {.warmup = 0, .draws = 40000, .seed = 3, .show = Show::nothing});
+    const Draws exact = run_chains(potential, Nuts{}, {.warmup = 300, .draws = 3000, .seed = 3, .show = Show::nothing});
+    const Tensor<float> x = Tensor<float>::full({1, 1}, 2);
+    const auto variance = [&](const Draws& of) {
+        PredictiveNumbers<float> predictive;
+        each_draw<float>(net, of, x, {.every = 4},
+                         [&](const Tensor<float>& y, double weight) { predictive.add(y, 0.0, weight); });
+        return static_cast<double>(predictive.variance()(0, 0));
+    };
+    BOOST_TEST(variance(draws) == variance(exact), boost::test_tools::tolerance(0.12));
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit) {

@@ -3,12 +3,26 @@
 #include "walk_sampler.hpp"
 
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/nn/activations.hpp>
+#include <pollen/nn/dense.hpp>
+#include <pollen/nn/gaussian.hpp>
+#include <pollen/nn/network_potential.hpp>
+#include <pollen/nn/sequential.hpp>
+#include <pollen/samplers/cyclical.hpp>
 #include <pollen/samplers/diagnostics.hpp>
+#include <pollen/samplers/hmc.hpp>
 #include <pollen/samplers/kernels/run_progress.hpp>
+#include <pollen/samplers/kinetic_langevin.hpp>
+#include <pollen/samplers/mala.hpp>
+#include <pollen/samplers/metropolis.hpp>
+#include <pollen/samplers/nuts.hpp>
 #include <pollen/samplers/run.hpp>
+#include <pollen/samplers/sghmc.hpp>
+#include <pollen/samplers/sgld.hpp>
 #include <pollen/samplers/stan_csv.hpp>
 
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -67,9 +81,22 @@ BOOST_AUTO_TEST_CASE(draws_have_names_shapes_and_statistics) {
     BOOST_TEST(error_of<ValueError>([&] { draws["y"]; }) == "Draws: there is no y; there are x, s, w, x_plus_s");
     BOOST_TEST(error_of<ValueError>([&] { draws["w[0,1]"]; }) ==
                "Draws: there is no w[0,1]; w has shape (2, 3), counted from 1 here");
+    for (const char* name : {"w[1]", "w[1,2,3]", "w[1,2", "w[1,2]]", "w[1;2]", "w[1,4]", "w[]", "w[,]", "w[-1,1]"})
+        BOOST_TEST(error_of<ValueError>([&] { draws[name]; }) ==
+                   "Draws: there is no " + std::string(name) + "; w has shape (2, 3), counted from 1 here");
     BOOST_TEST(error_of<ShapeError>([&] {
                    draws.at("w", {2, 0});
                }) == "Draws: w has shape (2, 3) and no element (2, 0)");
+}
+
+// The names of all of them are not written out to find it.
+BOOST_AUTO_TEST_CASE(an_element_of_many_is_found_by_its_index) {
+    const Draws draws{
+        .quantities = {{"w", {2000, 1000}, 0}}, .values = normals({1, 1, 2'000'000}), .chains = {}, .files = {}};
+    for (std::int64_t k = 1'999'000; k < 2'000'000; ++k) {
+        const std::string name = "w[" + std::to_string(k / 1000 + 1) + "," + std::to_string(k % 1000 + 1) + "]";
+        BOOST_TEST(draws[name](0, 0) == draws.values(0, 0, k));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(the_number_of_threads_changes_no_bit) {
@@ -86,6 +113,166 @@ BOOST_AUTO_TEST_CASE(the_number_of_threads_changes_no_bit) {
             BOOST_TEST(same_bits(one.statistic(&ChainRecord::energy), other.statistic(&ChainRecord::energy)));
         }
     }
+}
+
+// Loops inside of the potential are shared by threads, too.
+BOOST_AUTO_TEST_CASE(nor_does_it_where_one_evaluation_is_shared_by_threads) {
+    Dataset<float> data{.inputs = Tensor<float>::empty({1500, 20}), .targets = Tensor<float>::empty({1500, 1})};
+    Random random(4);
+    random.fill_normal(data.inputs.mutable_values());
+    random.fill_normal(data.targets.mutable_values());
+    const Sequential<float> net{Dense<float>(20, 120), Tanh<float>(), Dense<float>(120, 120), Tanh<float>(),
+                                Dense<float>(120, 1)};
+    const NetworkPotential<float> potential(net, Gaussian<float>::known(1), data);
+    RunOptions options = quiet(6, 4);
+    options.chains = 2;
+    options.radius = 0.1;
+    const auto check = [&](const auto& sampler) {
+        Draws one, other;
+        with_threads(1, [&] { one = run_chains(potential, sampler, options); });
+        for (const int threads : {2, 4}) {
+            with_threads(threads, [&] { other = run_chains(potential, sampler, options); });
+            BOOST_TEST(same_bits(one.values, other.values), sampler.describe() << " on " << threads << " threads");
+            BOOST_TEST(same_bits(one.statistic(&ChainRecord::energy), other.statistic(&ChainRecord::energy)));
+        }
+    };
+    check(Nuts{.max_depth = 3});
+    check(Sgld{.step_size = 1e-5, .batch = 700});
+}
+
+BOOST_AUTO_TEST_CASE(files_say_what_the_sampler_does) {
+    const Folder folder;
+    RunOptions options = quiet(60, 10);
+    options.directory = folder.path();
+    const Draws draws = run_chains(
+        shapes_model<double>(), Nuts{.max_depth = 2, .target_acceptance = 0.95, .metric = MetricKind::dense}, options);
+    const StanCsvReader reader(draws.files[1]);
+    for (const ChainFacts& facts : {draws.facts, reader.header().facts, read_stan_csv(draws.files).facts}) {
+        BOOST_TEST(facts.max_tree_depth == 2);
+        BOOST_TEST(facts.target_acceptance == 0.95);
+        BOOST_TEST((facts.metric == MetricKind::dense));
+        BOOST_TEST(facts.step_size == 1);
+        BOOST_TEST((facts.acceptance && facts.hamiltonian && !facts.weighted));
+    }
+    BOOST_TEST(read_stan_csv(draws.files).chains[0].inverse_metric.size() == 64);
+    const std::string text = summary(draws);
+    BOOST_TEST(text.find(" of 30 steps (") != text.npos);
+    BOOST_TEST(text.find(" reached the limit of 2.") != text.npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_sampler_says_whether_its_draws_are_weighted) {
+    const Folder folder;
+    RunOptions options = quiet(0, 20);
+    options.directory = folder / "changing";
+    // The first step is 1.
+    const Schedule changing("1 / (1 + t)", [](std::int64_t t) { return 1 / (1 + static_cast<double>(t)); });
+    const Draws weighted = run_chains(shapes_model<double>(), Sgld{.step_size = changing}, options);
+    const Draws read = read_stan_csv(weighted.files);
+    for (std::size_t t = 0; t < 20; ++t) {
+        BOOST_TEST(weighted.chains[0].weight[t] == 1 / (2 + static_cast<double>(t)));
+        BOOST_TEST(read.chains[0].weight[t] == weighted.chains[0].weight[t]);
+    }
+    options.directory = folder / "constant";
+    const Draws constant = run_chains(shapes_model<double>(), Sgld{.step_size = 0.01}, options);
+    BOOST_TEST(constant.chains[0].weight[3] == 1);
+    BOOST_TEST(contents(constant.files[0]).find("\nlp__,stepsize__,n_leapfrog__,x,") != std::string::npos);
+    BOOST_TEST(summary(constant).find("weighted") == std::string::npos);
+    BOOST_TEST(summary(weighted).find("\nweighted: mean, sd and quantiles, by the step that left each draw; worth ") !=
+               std::string::npos);
+}
+
+// Exploration has no noise: its draws would make the variance less than it is.
+BOOST_AUTO_TEST_CASE(weights_make_the_summary_of_cyclical_steps_right) {
+    const auto model = ModelPotential<double>([](Model<double>& m) { m.prior(sum(square(m.real("x", {4}))) * -0.5); });
+    const Cyclical cyclical{.step_size = 0.3, .steps = 40000, .cycles = 40, .exploration = 0.6};
+    const Draws draws = run_chains(model, cyclical, {.warmup = 0, .draws = 40000, .seed = 3, .show = Show::nothing});
+    const std::string text = summary(draws);
+    BOOST_TEST(text.find("\n4 chains of 15960 draws\n") != text.npos);
+    BOOST_TEST(text.find("; without 24040 of 40000 draws a chain, of weight 0; worth ") != text.npos);
+    const std::vector<std::int64_t> counted = draws.counted();
+    BOOST_REQUIRE(counted.size() == 15960);
+    Tensor<double> values = Tensor<double>::zeros({4, 15960, 4});
+    std::vector<double> weights;
+    for (std::size_t c = 0; c < 4; ++c) {
+        for (std::size_t k = 0; k < counted.size(); ++k) {
+            const auto t = static_cast<std::size_t>(counted[k]);
+            weights.push_back(draws.chains[c].weight[t]);
+            for (std::size_t i = 0; i < 4; ++i) values(c, k, i) = draws.values(c, t, i);
+        }
+    }
+    double variance = 0, unweighted = 0;
+    for (const QuantitySummary& s : summarise(values, weights)) {
+        variance += s.sd * s.sd / 4;
+        BOOST_TEST(s.q95 == 1.645, boost::test_tools::tolerance(0.1));
+        BOOST_TEST(std::abs(s.mean) < 4 * s.mcse);
+        char sd[16];
+        std::snprintf(sd, sizeof sd, s.sd < 1 ? "  %.4f  " : "  %.3f  ", s.sd);
+        BOOST_TEST(text.find(sd) != text.npos);
+    }
+    for (const QuantitySummary& s : summarise(draws.values)) unweighted += s.sd * s.sd / 4;
+    BOOST_TEST(variance == 1, boost::test_tools::tolerance(0.08));
+    BOOST_TEST(unweighted < 0.8);
+    BOOST_TEST(error_of<ShapeError>([&] { summarise(values, std::span(weights).first(7)); }) ==
+               "summarise: 7 weights for draws (4, 15960, 4); each draw needs one");
+}
+
+BOOST_AUTO_TEST_CASE(thinning_hides_no_divergence) {
+    RunOptions options = quiet(10, 40);
+    options.thin = 2;
+    const Draws draws = run_chains(shapes_model<double>(), Walk{.diverges = true}, options);
+    for (const ChainRecord& r : draws.chains) {
+        BOOST_TEST(std::count(r.divergent.begin(), r.divergent.end(), 1) == 0);
+        BOOST_TEST(r.steps == 80);
+        BOOST_TEST(r.divergences == 40);
+        BOOST_TEST(r.deep_steps == 40);
+        BOOST_TEST(r.invalid_steps == 40);
+    }
+    const std::string text = summary(draws);
+    BOOST_TEST(text.find("; 120 divergences; ") != text.npos);
+    BOOST_TEST(text.find("Warning: Divergences: 120 of 240 steps (50 %). ") != text.npos);
+    BOOST_TEST(text.find("Warning: Tree depth: 120 of 240 steps (50 %) reached the limit of 5. ") != text.npos);
+    BOOST_TEST(text.find("in 120 of 240 steps: chain 1 (40), chain 2 (40), chain 3 (40). ") != text.npos);
+}
+
+BOOST_AUTO_TEST_CASE(temperatures_are_measured) {
+    auto model = ModelPotential<double>([](Model<double>& m) { m.prior(sum(square(m.real("x", {5}))) * -0.5); });
+    const auto line = [](const Draws& draws) {
+        const std::string text = summary(draws);
+        const std::size_t at = text.find("\ntemperature: ");
+        return at == text.npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+    };
+    const auto check = [&](const auto& sampler, double t, bool kinetic, bool configurational) {
+        model.set_temperature(t);
+        const Draws draws =
+            run_chains(model, sampler, {.warmup = 200, .draws = 5000, .seed = 2, .show = Show::nothing});
+        BOOST_TEST_CONTEXT(sampler.describe()) {
+            BOOST_TEST(draws.temperature == t);
+            for (const ChainRecord& r : draws.chains) {
+                BOOST_TEST(r.temperature.weight == 5000);
+                if (kinetic) BOOST_TEST(r.temperature.kinetic / 5000 == t, boost::test_tools::tolerance(0.1));
+                if (configurational)
+                    BOOST_TEST(r.temperature.configurational / 5000 == t, boost::test_tools::tolerance(0.2));
+            }
+            const std::string text = line(draws);
+            BOOST_TEST(text.starts_with(kinetic           ? "temperature: kinetic "
+                                        : configurational ? "temperature: configurational "
+                                                          : ""));
+            BOOST_TEST((text.find(", configurational ") != text.npos) == (kinetic && configurational));
+            BOOST_TEST(text.ends_with(!kinetic && !configurational ? ""
+                                      : t == 1                     ? " (asked for 1)"
+                                                                   : " (asked for 0.25)"));
+            BOOST_TEST(text.empty() == !(kinetic || configurational));
+        }
+    };
+    for (const double t : {1.0, 0.25}) {
+        check(Nuts{}, t, true, true);
+        check(Hmc{.steps = 3}, t, true, true);
+        check(KineticLangevin{.step_size = 0.3}, t, true, true);
+        check(Mala{}, t, false, true);
+        check(Sghmc{.step_size = 0.01, .friction = 0.05}, t, true, true);
+        check(Sgld{.step_size = 0.2}, t, false, true);
+    }
+    check(Metropolis{}, 1, false, false);
 }
 
 BOOST_AUTO_TEST_CASE(thinning_keeps_the_last_step_of_each_draw) {
@@ -162,6 +349,7 @@ BOOST_AUTO_TEST_CASE(a_fault_in_one_chain_keeps_what_all_have_drawn) {
         }
     });
     BOOST_REQUIRE(kept);
+    BOOST_TEST(kept->interrupted);
     BOOST_TEST(!kept->chains.empty());
     for (std::int64_t t = 0; t < kept->size(); ++t) BOOST_TEST(kept->values(0, t, 0) == good.values(0, t, 0));
     StanCsvReader reader(folder / "run/chain_2.csv");
@@ -204,11 +392,12 @@ BOOST_AUTO_TEST_CASE(energies_that_are_not_numbers_are_counted) {
     std::int64_t count = 0;
     for (const ChainRecord& r : draws.chains) {
         BOOST_TEST(r.invalid_steps == std::count(r.invalid.begin(), r.invalid.end(), 1));
+        BOOST_TEST(r.steps == 200);
         count += r.invalid_steps;
     }
     BOOST_TEST(count > 10);
     BOOST_TEST(warnings(draws).back().starts_with("An energy that is not a number was met, and rejected, in " +
-                                                  std::to_string(count) + " steps: chain 1 ("));
+                                                  std::to_string(count) + " of 600 steps: chain 1 ("));
 }
 
 BOOST_AUTO_TEST_CASE(options_that_cannot_be) {
@@ -249,6 +438,17 @@ BOOST_AUTO_TEST_CASE(no_draws_at_all) {
     const Draws draws = run_chains(shapes_model<double>(), Walk{}, options);
     BOOST_TEST(draws.values.shape() == (Shape{3, 0, 9}));
     BOOST_TEST(contents(folder / "chain_1.csv").find("# Adaptation terminated") != std::string::npos);
+
+    // The step size is the one that draws would have had.
+    options.directory = {};
+    options.warmup = 100;
+    const Draws none = run_chains(shapes_model<double>(), Nuts{}, options);
+    options.draws = 1;
+    const Draws one = run_chains(shapes_model<double>(), Nuts{}, options);
+    for (std::size_t c = 0; c < 3; ++c) {
+        BOOST_TEST(none.chains[c].step_size_after_warmup == one.chains[c].step_size[0]);
+        BOOST_TEST(one.chains[c].step_size_after_warmup == one.chains[c].step_size[0]);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

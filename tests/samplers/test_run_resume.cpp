@@ -4,13 +4,17 @@
 
 #include <pollen/data/atomic_file.hpp>
 #include <pollen/nn/distributions.hpp>
-#include <pollen/samplers/kernels/chain_file.hpp>
+#include <pollen/samplers/kernels/chain_runner.hpp>
 #include <pollen/samplers/nuts.hpp>
 #include <pollen/samplers/run.hpp>
 
+#include <zlib.h>
+
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <sstream>
 
 using namespace pollen;
@@ -159,6 +163,41 @@ BOOST_AUTO_TEST_CASE(killed_at_any_moment_and_resumed_the_files_are_the_same) {
     }
 }
 
+// Not a test in itself: a run with all its flushes.
+BOOST_AUTO_TEST_CASE(long_child) {
+    if (child_text().empty()) return;
+    RunOptions options = quiet(child_text());
+    options.draws = 3000;
+    options.flush_every = 200;
+    options.resume = true;
+    run(options, true);
+}
+
+BOOST_AUTO_TEST_CASE(killed_after_any_time_and_resumed_the_files_are_the_same, *boost::unit_test::label("slow")) {
+    const Folder folder;
+    const std::string child = "run_resume/long_child";
+    BOOST_REQUIRE(run_case(child, folder / "whole") == 0);
+    const auto begin = std::chrono::steady_clock::now();
+    BOOST_REQUIRE(run_case(child, folder / "again") == 0);
+    const std::chrono::duration<double, std::milli> length = std::chrono::steady_clock::now() - begin;
+    BOOST_TEST(same_run(folder / "whole", folder / "again", chains));
+    Random random(17);
+    int killed = 0;
+    for (int k = 0; k < 20; ++k) {
+        const std::string directory = folder / ("killed" + std::to_string(k));
+        for (int times = 0; times <= k % 3; ++times) {
+            const int status = kill_case(child, directory, length.count() * random.uniform<double>());
+            killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        }
+        BOOST_REQUIRE(run_case(child, directory) == 0);
+        BOOST_TEST(same_run(folder / "whole", directory, chains), "killed at moment " << k);
+        std::size_t files = 0;
+        for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(directory)) ++files;
+        BOOST_TEST(files == 2 * chains);
+    }
+    BOOST_TEST(killed > 10);
+}
+
 BOOST_AUTO_TEST_CASE(control_c_ends_a_run_that_can_go_on) {
     const Folder folder;
     const Draws whole = run(quiet(folder / "whole"), false);
@@ -200,7 +239,10 @@ BOOST_AUTO_TEST_CASE(another_run_is_not_resumed) {
         return resume_error(changed);
     };
     BOOST_TEST(with([](auto& o) { o.seed = 12; }) == state + ": the saved run has seed 11, this one has 12" + anew);
-    BOOST_TEST(with([](auto& o) { o.draws = 31; }) == state + ": the saved run has draws 30, this one has 31" + anew);
+    BOOST_TEST(with([](auto& o) { o.draws = 29; }) ==
+               state +
+                   ": the saved run has made 100 steps, this one has 98; to have fewer draws, choose another "
+                   "directory");
     BOOST_TEST(with([](auto& o) { o.warmup = 0; }) == state + ": the saved run has warmup 40, this one has 0" + anew);
     BOOST_TEST(with([](auto& o) { o.thin = 1; }) == state + ": the saved run has thin 2, this one has 1" + anew);
     BOOST_TEST(with([](auto& o) { o.chains = 5; }) == state + ": the saved run has chains 4, this one has 5" + anew);
@@ -246,9 +288,9 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_not_resumed) {
         BOOST_TEST(resume_error(options).starts_with(state + ": "), "length " << k);
     }
     TensorFile file = read_safetensors(folder / "chain_2.state");
-    file.metadata["version"] = "2";
+    file.metadata["version"] = "1";
     write_safetensors(state, file);
-    BOOST_TEST(resume_error(options) == state + ": metadata: version: \"2\"; this version of pollen reads 1");
+    BOOST_TEST(resume_error(options) == state + ": metadata: version: \"1\"; this version of pollen reads 2");
     file.metadata["format"] = "a list";
     write_safetensors(state, file);
     BOOST_TEST(resume_error(options) == state + ": metadata: format: \"a list\" is not the state of a chain");
@@ -312,6 +354,140 @@ BOOST_AUTO_TEST_CASE(two_runs_do_not_write_to_one_file) {
     one.open(folder / "chain_1.csv", true);
     BOOST_TEST(error_of<FileError>([&] { other.open(folder / "chain_1.csv", false); }) ==
                folder / "chain_1.csv: another run is writing to it now");
+}
+
+// The lock comes first: what looks like the leftovers of a killed run may be the file that another run is writing.
+BOOST_AUTO_TEST_CASE(a_run_is_left_alone_by_a_second_one) {
+    const Folder folder;
+    RunOptions options = quiet(folder.path());
+    run_chains(shapes_model<double>(), Walk{}, options);
+    detail::ChainFile running;
+    running.open(folder / "chain_1.csv", false);
+    const std::string half = folder / ".chain_1.state.123-0.tmp";
+    overwrite(half, "half a state");
+    BOOST_TEST(resume_error(options) == folder / "chain_1.csv: another run is writing to it now");
+    BOOST_TEST(contents(half) == "half a state");
+    running = detail::ChainFile();
+    options.resume = true;
+    run_chains(shapes_model<double>(), Walk{}, options);
+    BOOST_TEST(!std::filesystem::exists(half));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_with_a_new_top_is_locked) {
+    const Folder folder;
+    const std::string path = folder / "chain_1.csv";
+    detail::ChainFile file;
+    file.open(path, true);
+    file.append("top\nrest\n");
+    file.replace_top(4, "another top\n");
+    BOOST_TEST(contents(path) == "another top\nrest\n");
+    file.append("more\n");
+    BOOST_TEST(contents(path) == "another top\nrest\nmore\n");
+    detail::ChainFile other;
+    BOOST_TEST(error_of<FileError>([&] { other.open(path, false); }) == path + ": another run is writing to it now");
+}
+
+BOOST_AUTO_TEST_CASE(one_bad_state_leaves_the_files_of_all_chains_as_they_are) {
+    const Folder folder;
+    const RunOptions options = quiet(folder.path());
+    run_chains(shapes_model<double>(), Walk{}, options);
+    overwrite(folder / "chain_4.state", "damaged");
+    const auto csv = [&](int c) { return contents(folder / ("chain_" + std::to_string(c) + ".csv")); };
+    std::vector<std::string> before;
+    for (int c = 1; c <= chains; ++c) before.push_back(csv(c));
+    BOOST_TEST(resume_error(options).starts_with(folder / "chain_4.state: "));
+    for (int c = 1; c <= chains; ++c) BOOST_TEST(csv(c) == before[static_cast<std::size_t>(c - 1)]);
+}
+
+BOOST_AUTO_TEST_CASE(a_longer_run_goes_on_from_a_shorter_one) {
+    const Folder folder;
+    RunOptions options = quiet(folder / "whole");
+    options.draws = 70;
+    const Draws whole = run(options, true);
+    options.directory = folder / "grown";
+    options.resume = true;
+    // The header grows with the digits of the number of draws.
+    for (const std::int64_t draws : {0, 3, 3, 40, 70}) {
+        options.draws = draws;
+        const Draws grown = run(options, true);
+        BOOST_TEST(grown.size() == draws);
+        for (std::int64_t t = 0; t < draws; ++t) BOOST_TEST(grown.values(3, t, 1) == whole.values(3, t, 1));
+        if (draws == 40) std::filesystem::copy(folder / "grown/chain_2.state", folder / "old.state");
+    }
+    BOOST_TEST(same_run(folder / "whole", folder / "grown", chains));
+    // Killed when the file had its new header, but the state was still that of the shorter run.
+    std::filesystem::copy(folder / "old.state", folder / "grown/chain_2.state",
+                          std::filesystem::copy_options::overwrite_existing);
+    BOOST_TEST(run(options, true).values == whole.values);
+    BOOST_TEST(same_run(folder / "whole", folder / "grown", chains));
+
+    // What was asked for more, and interrupted, may also end with less.
+    fuse.evaluations = 0;
+    fuse.evaluation = 200;
+    fuse.signal = SIGINT;
+    options.directory = folder / "shrunk";
+    options.draws = 1000;
+    BOOST_TEST(run(options, true).interrupted);
+    fuse.evaluation = -1;
+    fuse.signal = SIGKILL;
+    options.draws = 70;
+    BOOST_TEST(run(options, true).values == whole.values);
+    BOOST_TEST(same_run(folder / "whole", folder / "shrunk", chains));
+}
+
+// A state whose checksum is right, but whose contents are not.
+BOOST_AUTO_TEST_CASE(a_state_of_other_sizes_is_not_resumed) {
+    const Folder folder;
+    const RunOptions options = quiet(folder.path());
+    run_chains(shapes_model<double>(), Walk{}, options);
+    const std::string path = folder / "chain_1.state";
+    const std::string original = contents(path);
+    const auto with = [&](auto change) {
+        overwrite(path, original);
+        TensorFile file = read_safetensors(path);
+        change(file);
+        file.metadata["checksum"] = "00000000";
+        std::vector<std::byte> bytes = safetensors_bytes(file);
+        const uLong crc = crc32_z(0, reinterpret_cast<unsigned char*>(bytes.data()), bytes.size());
+        char sum[24];
+        std::snprintf(sum, sizeof sum, "%08lx", static_cast<unsigned long>(crc));
+        file.metadata["checksum"] = sum;
+        write_safetensors(path, file);
+        return resume_error(options);
+    };
+    BOOST_TEST(with([](TensorFile&) {}).empty());
+    BOOST_TEST(with([](TensorFile& f) { f.set("0001.position", Tensor<double>::zeros({0})); }) ==
+               path + ": 0001.position has shape (0); (8) is needed");
+    BOOST_TEST(with([](TensorFile& f) { f.set("0001.position", Tensor<double>::zeros({9})); }) ==
+               path + ": 0001.position has shape (9); (8) is needed");
+    BOOST_TEST(with([](TensorFile& f) {
+                   f.set("0001.position", Tensor<double>::zeros({2, 4}));
+               }) == path + ": 0001.position has shape (2, 4); (8) is needed");
+    BOOST_TEST(with([](TensorFile& f) { f.set("0000.steps", TensorFile::Counters{99}); }) ==
+               path + ": the chain has made 99 steps and has 8 dimensions; it should be 100 and 8");
+    BOOST_TEST(with([](TensorFile& f) { f.metadata["draws"] = "31"; }) ==
+               path + ": metadata: draws: 31 after 100 steps is impossible");
+
+    // Vectors that are made along the way have a number a dimension, or are a matrix.
+    const auto read = [&](std::int64_t numbers) {
+        const std::string file = folder / "made.state";
+        std::vector<double> made(static_cast<std::size_t>(numbers)), begun;
+        const auto visit = [](std::vector<double>& x) {
+            return [&x](StateVisitor& visitor) { visitor.vector("made", x); };
+        };
+        detail::write_state(file, {}, visit(made), {});
+        return error_of<FileError>([&] { detail::read_state(file, visit(begun), {}, 3); });
+    };
+    for (const std::int64_t good : {0, 3, 9}) BOOST_TEST(read(good) == "");
+    for (const std::int64_t bad : {1, 2, 4, 27})
+        BOOST_TEST(read(bad) ==
+                   folder / "made.state: 0000.made has shape (" + std::to_string(bad) + "); (0) is needed");
+}
+
+BOOST_AUTO_TEST_CASE(flushes_take_a_small_part_of_the_time) {
+    BOOST_TEST(detail::pause_after_flush(0) == 1);
+    BOOST_TEST(detail::pause_after_flush(0.05) == 1);
+    BOOST_TEST(detail::pause_after_flush(3) == 60);
 }
 
 BOOST_AUTO_TEST_CASE(a_full_disk_loses_nothing_that_was_flushed) {

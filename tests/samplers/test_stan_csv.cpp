@@ -2,6 +2,7 @@
 #include "run_files.hpp"
 
 #include <pollen/data/npz.hpp>
+#include <pollen/samplers/metric.hpp>
 #include <pollen/samplers/npz_draws.hpp>
 #include <pollen/samplers/stan_csv.hpp>
 
@@ -26,6 +27,7 @@ const std::vector<Quantity> quantities{{"mu", {}, 0}, {"0.weight", {2, 3}, 1}, {
 Draws some_draws(bool weights) {
     const std::array<double, 9> odd{0.1, -0.0, inf, -inf, 5e-324, 1e308, 1.0 / 3, nan, -2};
     Draws draws{.quantities = quantities, .values = normals({2, 3, 9}), .chains = {}, .files = {}};
+    draws.facts = {.hamiltonian = true, .weighted = weights, .max_tree_depth = 10, .metric = MetricKind::diagonal};
     std::copy(odd.begin(), odd.end(), draws.values.mutable_data() + 9);
     for (int c = 0; c < 2; ++c) {
         ChainRecord& r = draws.chains.emplace_back();
@@ -58,6 +60,11 @@ std::string error_in(const std::string& text, const ReadLimits& limits = {}) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(the_layout_is_that_of_cmdstan) {
+    const ChainFacts nuts{.hamiltonian = true,
+                          .max_tree_depth = 8,
+                          .target_acceptance = 0.9,
+                          .metric = MetricKind::diagonal,
+                          .step_size = 1};
     std::string text = stan_csv_header({.model = "m",
                                         .sampler = "Walk\n(2)",
                                         .chain = 3,
@@ -67,12 +74,11 @@ BOOST_AUTO_TEST_CASE(the_layout_is_that_of_cmdstan) {
                                         .save_warmup = true,
                                         .seed = 42,
                                         .file = "chain_3.csv",
-                                        .target_acceptance = 0.9,
-                                        .max_depth = 8},
+                                        .facts = nuts},
                                        quantities);
     text += stan_csv_adaptation(0.5, std::array<double, 3>{1, 2, 0.1}, 3);
     StanCsvRows(quantities)
-        .append(text,
+        .append(text, nuts,
                 {.energy = 6.5,
                  .hamiltonian = 7.25,
                  .acceptance = 0.98,
@@ -80,8 +86,8 @@ BOOST_AUTO_TEST_CASE(the_layout_is_that_of_cmdstan) {
                  .gradients = 7,
                  .tree_depth = 3,
                  .divergent = true},
-                {}, std::array<double, 9>{1, 2, 3, 4, 5, 6, 7, 8, 0.1});
-    text += stan_csv_footer(0.01, 12.5);
+                1, std::array<double, 9>{1, 2, 3, 4, 5, 6, 7, 8, 0.1});
+    text += stan_csv_footer(0.00001, 12.5);
     BOOST_TEST(text == R"(# stan_version_major = 2
 # stan_version_minor = 31
 # stan_version_patch = 0
@@ -119,15 +125,59 @@ lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,mu,0
 # 1, 2, 0.10000000000000001
 -6.5,0.97999999999999998,0.5,3,7,1,7.25,1,2,5,3,6,4,7,8,0.10000000000000001
 # 
-#  Elapsed Time: 0.01 seconds (Warm-up)
-#                12.5 seconds (Sampling)
-#                12.51 seconds (Total)
+#  Elapsed Time: 0.000010 seconds (Warm-up)
+#                12.500000 seconds (Sampling)
+#                12.500010 seconds (Total)
 # 
 )");
     BOOST_TEST(stan_csv_adaptation(0.5, std::array<double, 4>{1, 2, 3, 4}, 2) ==
                "# Adaptation terminated\n# Step size = 0.5\n# Elements of inverse mass matrix:\n# 1, 2\n# 3, 4\n");
     BOOST_TEST(stan_csv_adaptation(0.5, {}, 2) ==
                "# Adaptation terminated\n# Step size = 0.5\n# No free parameters for unit metric\n");
+}
+
+// Who has no tree, no momenta and no acceptance says nothing of them.
+BOOST_AUTO_TEST_CASE(a_sampler_has_the_columns_it_has) {
+    const auto file = [](const ChainFacts& facts) {
+        std::string text = stan_csv_header({.draws = 20, .thin = 5, .facts = facts}, {{"mu", {}, 0}});
+        StanCsvRows({{"mu", {}, 0}})
+            .append(text, facts,
+                    {.energy = 1,
+                     .hamiltonian = 2,
+                     .acceptance = 0.5,
+                     .step_size = 0.25,
+                     .gradients = 3,
+                     .tree_depth = 4,
+                     .divergent = true},
+                    0.125, std::array<double, 1>{6});
+        return text;
+    };
+    const auto has = [](const std::string& text, const std::string& part) { return text.find(part) != text.npos; };
+    const std::string sgld = file({.acceptance = false, .weighted = true});
+    BOOST_TEST(sgld.ends_with("\nlp__,stepsize__,n_leapfrog__,weight__,mu\n-1,0.25,3,0.125,6\n"));
+    BOOST_TEST(has(sgld, "#     thin = 5\n#     algorithm = fixed_param\n#       fixed_param\n# id = 1\n"));
+    const std::string mala = file({.target_acceptance = 0.6, .metric = MetricKind::dense});
+    BOOST_TEST(mala.ends_with("\nlp__,accept_stat__,stepsize__,n_leapfrog__,mu\n-1,0.5,0.25,3,6\n"));
+    const std::string hmc =
+        file({.hamiltonian = true, .target_acceptance = 0.6, .metric = MetricKind::unit, .step_size = 0.5});
+    BOOST_TEST(
+        hmc.ends_with("\nlp__,accept_stat__,stepsize__,n_leapfrog__,divergent__,energy__,mu\n-1,0.5,0.25,3,1,2,6\n"));
+    BOOST_TEST(has(hmc, "#       delta = 0.6\n"));
+    BOOST_TEST(has(hmc, "#         engine = static\n#         metric = unit_e\n#         stepsize = 0.5\n"));
+    for (const std::string& text : {sgld, mala, hmc}) {
+        StanCsvReader reader(bytes_of(text), "c.csv");
+        BOOST_TEST(reader.header().draws == 20);
+        BOOST_TEST(reader.header().thin == 5);
+        BOOST_TEST(reader.header().facts.max_tree_depth == 0);
+        BOOST_TEST(reader.header().facts.acceptance == (text != sgld));
+        BOOST_TEST(reader.header().facts.hamiltonian == (text == hmc));
+        BOOST_TEST(reader.header().facts.weighted == (text == sgld));
+        StanCsvReader::Row row;
+        BOOST_TEST(reader.next(row));
+        BOOST_TEST(row.weight == (text == sgld ? 0.125 : 1));
+        BOOST_TEST(row.statistics.gradients == 3);
+        BOOST_TEST(row.values[0] == 6);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(what_is_written_is_read) {

@@ -15,6 +15,8 @@ struct Walk {
     double weight = 1;  // of step t: weight / (1 + t / 10), if it is not 1
     // A fault to find: this chain throws at this step.
     std::int64_t bad_chain = -1, bad_step = 0;
+    // Every other step, from the first one, is said to diverge and to be as deep as can be.
+    bool diverges = false;
 
     template <Real T>
     std::unique_ptr<Chain<T>> begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const;
@@ -50,9 +52,16 @@ class WalkChain final : public Chain<T> {
             likelihood_ = energy.likelihood;
         }
         if (steps_ < start_.warmup) log_scale_ += (acceptance - 0.3) / std::sqrt(1.0 + static_cast<double>(steps_));
+        const bool bad = options_.diverges && steps_ % 2 == 0;
         ++steps_;
-        return {
-            .energy = prior_ + likelihood_, .acceptance = acceptance, .step_size = scale, .invalid = std::isnan(error)};
+        return {.energy = prior_ + likelihood_,
+                .hamiltonian = options_.diverges ? prior_ + likelihood_ + random.uniform<double>()
+                                                 : std::numeric_limits<double>::quiet_NaN(),
+                .acceptance = acceptance,
+                .step_size = scale,
+                .tree_depth = bad ? 5 : 0,
+                .divergent = bad,
+                .invalid = std::isnan(error) || bad};
     }
     std::span<const T> position() const override { return position_; }
     std::int64_t steps() const override { return steps_; }
@@ -62,6 +71,12 @@ class WalkChain final : public Chain<T> {
         visitor.number("prior", prior_);
         visitor.number("likelihood", likelihood_);
         visitor.number("log_scale", log_scale_);
+    }
+    ChainFacts facts() const override {
+        return {.hamiltonian = options_.diverges,
+                .weighted = options_.weight != 1,
+                .max_tree_depth = options_.diverges ? 5 : 0,
+                .step_size = std::exp(log_scale_)};
     }
     double weight() const override {
         return options_.weight == 1 ? 1 : options_.weight / (1 + static_cast<double>(steps_) / 10);
