@@ -140,16 +140,15 @@ Warmup::Warmup(std::int64_t steps, double target, const WarmupOptions& options, 
 
 template <Real T>
 bool Warmup::learn(std::int64_t step, double acceptance, std::span<const T> position, double& step_size,
-                   Metric<T>& metric, const std::string& who) {
+                   Metric<T>& metric) {
     if (step_size_) step_size = averaging_.learn(acceptance);
     bool changed = false;
     if (metric_) {
         if (windows_.inside(step)) moments_.add(position);
         if (windows_.last_of_window(step)) {
-            metric.set_inverse(moments_.regularised(), who);
+            changed = metric.estimate_inverse(moments_.regularised());
             windows_.advance(step);
             moments_.restart();
-            changed = true;
         }
     }
     if (step == steps_ - 1 && step_size_) step_size = averaging_.average();
@@ -165,8 +164,7 @@ void Warmup::visit(StateVisitor& visitor) {
 
 template void WindowMoments::add(std::span<const float>);
 template void WindowMoments::add(std::span<const double>);
-template bool Warmup::learn(std::int64_t, double, std::span<const float>, double&, Metric<float>&, const std::string&);
-template bool Warmup::learn(std::int64_t, double, std::span<const double>, double&, Metric<double>&,
-                            const std::string&);
+template bool Warmup::learn(std::int64_t, double, std::span<const float>, double&, Metric<float>&);
+template bool Warmup::learn(std::int64_t, double, std::span<const double>, double&, Metric<double>&);
 
 }  // namespace pollen

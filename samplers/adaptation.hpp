@@ -95,10 +95,9 @@ class Warmup {
     void begin(double step_size) { averaging_.restart(step_size); }
 
     // After step `step` of the warm-up. True if there is a new M^-1: the sampler looks for a step size that goes with
-    // it and calls begin() with that.
+    // it and calls begin() with that. A window whose draws make no M^-1 (some are too large) leaves the one before.
     template <Real T>
-    bool learn(std::int64_t step, double acceptance, std::span<const T> position, double& step_size, Metric<T>& metric,
-               const std::string& who);
+    bool learn(std::int64_t step, double acceptance, std::span<const T> position, double& step_size, Metric<T>& metric);
     void visit(StateVisitor& visitor);
 
   private:

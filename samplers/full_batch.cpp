@@ -106,7 +106,7 @@ template <Real T>
 bool HamiltonianChain<T>::adapt(Random& random, double acceptance) {
     if (!warmup_.active(this->step_)) return false;
     const bool changed =
-        warmup_.learn(this->step_, acceptance, std::span<const T>(this->z_.position), step_size_, metric_, this->name_);
+        warmup_.learn(this->step_, acceptance, std::span<const T>(this->z_.position), step_size_, metric_);
     if (changed && warmup_.adapts_step_size()) {
         find_step_size(random);
         warmup_.begin(step_size_);

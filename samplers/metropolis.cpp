@@ -64,7 +64,7 @@ void MetropolisChain<T>::adapt(double acceptance) {
     scale_ *= std::exp(std::pow(static_cast<double>(count_), -0.6) * (acceptance - target_));
     if (windows_.inside(this->step_)) moments_.add(std::span<const T>(z_.position));
     if (!windows_.last_of_window(this->step_)) return;
-    metric_.set_inverse(moments_.regularised(), name);
+    metric_.estimate_inverse(moments_.regularised());
     windows_.advance(this->step_);
     moments_.restart();
     scale_ = best_scale_;
