@@ -22,6 +22,12 @@ class PsgldChain final : public kernels::StochasticWalk<T> {
     StepStatistics step() override {
         StepStatistics statistics;
         statistics.step_size = weight();
+        // The preconditioner remembers what it sees. Whether the gradient is finite is in the energy, too.
+        if (!std::isfinite(this->energy_.total())) {
+            this->arrive(false, statistics);
+            statistics.gradients += estimate_curvature();
+            return statistics;
+        }
         options_.preconditioner(PreconditionerStep<T>{.theta = this->position_,
                                                       .gradient = this->gradient_,
                                                       .curvature = curvature_,

@@ -21,6 +21,17 @@ inline bool is_finite(T x) {
     return std::abs(x) <= std::numeric_limits<T>::max();
 }
 
+template <class T>
+bool all_finite(std::span<const T> x) {
+    std::atomic<bool> good = true;
+    parallel_for(std::ssize(x), map_grain, [&](std::int64_t begin, std::int64_t end) {
+        int bad = 0;
+        for (std::int64_t i = begin; i < end; ++i) bad |= !is_finite(x.data()[i]);
+        if (bad != 0) good.store(false, std::memory_order_relaxed);
+    });
+    return good;
+}
+
 // Calls move(first, count, z) for pieces of [0, n), in parallel; z are `count` standard normals, the numbers first,
 // first + 1, ... of the key, or zeros. Returns whether all the calls returned true.
 template <class T, class Move>

@@ -100,7 +100,12 @@ BOOST_AUTO_TEST_CASE(resume) {
 
 BOOST_AUTO_TEST_CASE(threads) { check_threads(Cyclical{.step_size = 0.1, .exploration = 0}); }
 
-BOOST_AUTO_TEST_CASE(invalid_points) { check_invalid(Cyclical{.step_size = 0.5, .exploration = 0}); }
+BOOST_AUTO_TEST_CASE(invalid_points) {
+    check_invalid(Cyclical{.step_size = 0.5, .exploration = 0});
+    check_invalid_gradient(Cyclical{.step_size = 0.5, .exploration = 0, .batch = 5});
+    check_invalid_gradient(
+        Cyclical{.step_size = 0.1, .exploration = 0, .dynamics = Cyclical::Dynamics::hamiltonian, .batch = 5});
+}
 
 BOOST_AUTO_TEST_CASE(errors_and_description) {
     check_stochastic_errors("Cyclical", Cyclical{.batch = 5});

@@ -87,7 +87,11 @@ BOOST_AUTO_TEST_CASE(resume) {
 
 BOOST_AUTO_TEST_CASE(threads) { check_threads(Sgld{.step_size = 0.1}); }
 
-BOOST_AUTO_TEST_CASE(invalid_points) { check_invalid(Sgld{.step_size = 0.5}); }
+BOOST_AUTO_TEST_CASE(invalid_points) {
+    check_invalid(Sgld{.step_size = 0.5});
+    check_invalid_gradient(Sgld{.step_size = 0.5, .batch = 5});
+    check_invalid_gradient(Sgld{.step_size = 0.5, .batch = 5, .control_variate = {.every = 3}});
+}
 
 // At T = 0 it is SGD.
 BOOST_AUTO_TEST_CASE(without_temperature) {
