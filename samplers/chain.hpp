@@ -56,6 +56,8 @@ class Chain {
     virtual std::vector<double> inverse_metric() const { return {}; }
     // The weight of the present position in averages: the step size, where that changes along the way.
     virtual double weight() const { return 1; }
+    // What a draw has beside the potential's own quantities, where the sampler has extra_quantities(potential).
+    virtual std::span<const double> extra_values() const { return {}; }
 };
 
 // Where and how a chain begins.
@@ -68,7 +70,7 @@ struct ChainStart {
 };
 
 // A sampler is a struct of options that can begin a chain. describe() names every option: it is what a resumed run is
-// compared by.
+// compared by. One that draws more than theta also has extra_quantities(potential), a vector of Quantity.
 template <class S, class T>
 concept SamplerOf = requires(const S& sampler, std::unique_ptr<Potential<T>> potential, ChainStart<T> start) {
     { sampler.begin(std::move(potential), std::move(start)) } -> std::same_as<std::unique_ptr<Chain<T>>>;

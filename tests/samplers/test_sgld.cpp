@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(control_variate_with_noise) {
         const auto chain = sampler.begin(potential.clone(), ChainStart<double>{{0}, test_seed(5), 0, 0});
         for (int t = 0; t < 100 * every; ++t) chain->step();
         std::vector<std::vector<double>> squares(1);
-        for (int t = 0; t < 120000; ++t) {
+        for (int t = 0; t < 300000; ++t) {
             chain->step();
             squares[0].push_back(chain->position()[0] * chain->position()[0]);
         }
