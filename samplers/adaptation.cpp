@@ -16,10 +16,13 @@ void WarmupOptions::check(const std::string& who) const {
     positive("gamma", gamma);
     positive("t0", t0);
     positive("kappa", kappa);
+    check_windows(who + ": warmup.", first, window, last);
+}
+
+void check_windows(const std::string& before, std::int64_t first, std::int64_t window, std::int64_t last) {
     for (const auto& [name, n] : {NamedSize{"first", first}, NamedSize{"last", last}})
-        if (n < 0)
-            throw ValueError(who + ": warmup." + name + " is " + std::to_string(n) + "; it must not be negative");
-    if (window < 1) throw ValueError(who + ": warmup.window is " + std::to_string(window) + "; at least 1 is needed");
+        if (n < 0) throw ValueError(before + name + " is " + std::to_string(n) + "; it must not be negative");
+    if (window < 1) throw ValueError(before + "window is " + std::to_string(window) + "; at least 1 is needed");
 }
 
 std::string WarmupOptions::describe() const {

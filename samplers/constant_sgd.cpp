@@ -162,9 +162,6 @@ std::string ConstantSgd::describe() const {
         {{"batch", to_text(batch)}, {"form", forms[static_cast<int>(form)]}, {"noise", noise.describe()}});
 }
 
-template std::unique_ptr<Chain<float>> ConstantSgd::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> ConstantSgd::begin(std::unique_ptr<Potential<double>>,
-                                                           ChainStart<double>) const;
-static_assert(SamplerOf<ConstantSgd, float> && SamplerOf<ConstantSgd, double>);
+POLLEN_INSTANTIATE_SAMPLER(ConstantSgd)
 
 }  // namespace pollen

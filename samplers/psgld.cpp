@@ -130,8 +130,6 @@ std::string Psgld::describe() const {
                                                {"preconditioner", preconditioner.describe()}});
 }
 
-template std::unique_ptr<Chain<float>> Psgld::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> Psgld::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
-static_assert(SamplerOf<Psgld, float> && SamplerOf<Psgld, double>);
+POLLEN_INSTANTIATE_SAMPLER(Psgld)
 
 }  // namespace pollen

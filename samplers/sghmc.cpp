@@ -114,8 +114,6 @@ std::string Sghmc::describe() const {
                                                {"control_variate.every", to_text(control_variate.every)}});
 }
 
-template std::unique_ptr<Chain<float>> Sghmc::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> Sghmc::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
-static_assert(SamplerOf<Sghmc, float> && SamplerOf<Sghmc, double>);
+POLLEN_INSTANTIATE_SAMPLER(Sghmc)
 
 }  // namespace pollen

@@ -42,3 +42,9 @@ inline double step_size_at(const char* sampler, const Schedule& schedule, std::i
 }
 
 }  // namespace pollen::kernels
+
+// The end of a sampler's .cpp file.
+#define POLLEN_INSTANTIATE_SAMPLER(S)                                                                               \
+    template std::unique_ptr<Chain<float>> S::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;    \
+    template std::unique_ptr<Chain<double>> S::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const; \
+    static_assert(SamplerOf<S, float> && SamplerOf<S, double>);
