@@ -16,10 +16,13 @@ void WarmupOptions::check(const std::string& who) const {
     positive("gamma", gamma);
     positive("t0", t0);
     positive("kappa", kappa);
+    check_windows(who + ": warmup.", first, window, last);
+}
+
+void check_windows(const std::string& before, std::int64_t first, std::int64_t window, std::int64_t last) {
     for (const auto& [name, n] : {NamedSize{"first", first}, NamedSize{"last", last}})
-        if (n < 0)
-            throw ValueError(who + ": warmup." + name + " is " + std::to_string(n) + "; it must not be negative");
-    if (window < 1) throw ValueError(who + ": warmup.window is " + std::to_string(window) + "; at least 1 is needed");
+        if (n < 0) throw ValueError(before + name + " is " + std::to_string(n) + "; it must not be negative");
+    if (window < 1) throw ValueError(before + "window is " + std::to_string(window) + "; at least 1 is needed");
 }
 
 std::string WarmupOptions::describe() const {
@@ -140,16 +143,15 @@ Warmup::Warmup(std::int64_t steps, double target, const WarmupOptions& options, 
 
 template <Real T>
 bool Warmup::learn(std::int64_t step, double acceptance, std::span<const T> position, double& step_size,
-                   Metric<T>& metric, const std::string& who) {
+                   Metric<T>& metric) {
     if (step_size_) step_size = averaging_.learn(acceptance);
     bool changed = false;
     if (metric_) {
         if (windows_.inside(step)) moments_.add(position);
         if (windows_.last_of_window(step)) {
-            metric.set_inverse(moments_.regularised(), who);
+            changed = metric.estimate_inverse(moments_.regularised());
             windows_.advance(step);
             moments_.restart();
-            changed = true;
         }
     }
     if (step == steps_ - 1 && step_size_) step_size = averaging_.average();
@@ -165,8 +167,7 @@ void Warmup::visit(StateVisitor& visitor) {
 
 template void WindowMoments::add(std::span<const float>);
 template void WindowMoments::add(std::span<const double>);
-template bool Warmup::learn(std::int64_t, double, std::span<const float>, double&, Metric<float>&, const std::string&);
-template bool Warmup::learn(std::int64_t, double, std::span<const double>, double&, Metric<double>&,
-                            const std::string&);
+template bool Warmup::learn(std::int64_t, double, std::span<const float>, double&, Metric<float>&);
+template bool Warmup::learn(std::int64_t, double, std::span<const double>, double&, Metric<double>&);
 
 }  // namespace pollen

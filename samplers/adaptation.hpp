@@ -24,6 +24,9 @@ struct WarmupOptions {
     std::string describe() const;
 };
 
+// Throws unless they are the sizes of windows. `before` is what the names begin with: "Hmc: warmup.".
+void check_windows(const std::string& before, std::int64_t first, std::int64_t window, std::int64_t last);
+
 // Dual averaging (Hoffman & Gelman, The No-U-Turn sampler, 2014, Eq. 6): with H_t = target - acceptance of step t,
 //
 //     x_t    = mu - sqrt(t) / gamma * 1 / (t + t0) sum_i H_i          log of the next step size
@@ -95,10 +98,9 @@ class Warmup {
     void begin(double step_size) { averaging_.restart(step_size); }
 
     // After step `step` of the warm-up. True if there is a new M^-1: the sampler looks for a step size that goes with
-    // it and calls begin() with that.
+    // it and calls begin() with that. A window whose draws make no M^-1 (some are too large) leaves the one before.
     template <Real T>
-    bool learn(std::int64_t step, double acceptance, std::span<const T> position, double& step_size, Metric<T>& metric,
-               const std::string& who);
+    bool learn(std::int64_t step, double acceptance, std::span<const T> position, double& step_size, Metric<T>& metric);
     void visit(StateVisitor& visitor);
 
   private:

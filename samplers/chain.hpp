@@ -76,6 +76,9 @@ class Chain {
     // variance (step size) x T. Nothing where a chain has none, or has a Hamiltonian that says it.
     virtual std::span<const T> gradient() const { return {}; }
     virtual std::span<const T> momentum() const { return {}; }
+
+    // What a draw has beside the potential's own quantities, where the sampler has extra_quantities(potential).
+    virtual std::span<const double> extra_values() const { return {}; }
 };
 
 // Where and how a chain begins.
@@ -88,7 +91,7 @@ struct ChainStart {
 };
 
 // A sampler is a struct of options that can begin a chain. describe() names every option: it is what a resumed run is
-// compared by.
+// compared by. One that draws more than theta also has extra_quantities(potential), a vector of Quantity.
 template <class S, class T>
 concept SamplerOf = requires(const S& sampler, std::unique_ptr<Potential<T>> potential, ChainStart<T> start) {
     { sampler.begin(std::move(potential), std::move(start)) } -> std::same_as<std::unique_ptr<Chain<T>>>;

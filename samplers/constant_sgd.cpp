@@ -3,6 +3,7 @@
 #include <pollen/autograd/kernels/lapack.hpp>
 #include <pollen/samplers/kernels/noise_estimate.hpp>
 #include <pollen/samplers/kernels/stochastic_walk.hpp>
+#include <pollen/samplers/kernels/symmetric.hpp>
 
 namespace pollen {
 
@@ -28,10 +29,11 @@ class ConstantSgdChain final : public kernels::StochasticWalk<T> {
         }
         if (this->warmup_ < 1)
             throw ValueError("ConstantSgd: the noise is to be estimated in the warm-up, but the warm-up has no steps");
+        // One pair may be the same batch twice.
         this->gradients_.begin(0);
         this->gradients_.draw();
-        observe();
-        set_scalar(estimate_.trace(this->position_.size()));
+        for (int pair = 0; pair < 10 || (pair < 100 && trace() == 0); ++pair) observe();
+        set_scalar(trace());
     }
 
     // theta - E/2 g~
@@ -41,12 +43,16 @@ class ConstantSgdChain final : public kernels::StochasticWalk<T> {
         statistics.step_size = scalar_;
         const bool moved = this->arrive(finite, statistics);
         if (estimated_ && this->steps_ <= this->warmup_) {
-            // What the first half of the warm-up saw is left out in the end.
-            if (this->steps_ == this->warmup_ / 2 + 1 && moved) estimate_.clear();
+            const std::int64_t half = this->warmup_ / 2;
+            if (this->steps_ == half + 1) estimate_.clear();
             if (moved) observe();
             statistics.gradients += moved;
-            set_scalar(estimate_.trace(this->position_.size()));
+            if (this->steps_ <= half) set_scalar(trace());
             if (this->steps_ == this->warmup_) {
+                if (estimate_.count() == 0)
+                    throw ValueError(
+                        "ConstantSgd: no step of the second half of the warm-up led to a finite energy; the noise of "
+                        "the batches is too small for the curvature");
                 set_step(estimate_.mean());
                 estimate_.clear();
             }
@@ -93,13 +99,14 @@ class ConstantSgdChain final : public kernels::StochasticWalk<T> {
 
     // Another batch at the present position.
     void observe() {
-        this->gradients_(this->position_, this->next_);
-        estimate_.add<T>(this->gradient_, this->next_);
+        const Energy energy = this->gradients_(this->position_, this->next_);
+        if (std::isfinite(energy.total())) estimate_.add<T>(this->gradient_, this->next_);
     }
+    double trace() const { return estimate_.trace(this->position_.size()); }
 
-    void set_scalar(double trace) {
-        kernels::check_positive("ConstantSgd", "the trace of the noise", trace);
-        scalar_ = 4 * this->temperature() * static_cast<double>(this->position_.size()) / trace;
+    void set_scalar(double sum) {
+        kernels::check_positive("ConstantSgd", "the trace of the noise", sum);
+        scalar_ = 4 * this->temperature() * static_cast<double>(this->position_.size()) / sum;
     }
 
     // v: one number, the diagonal, or the matrix.
@@ -110,9 +117,9 @@ class ConstantSgdChain final : public kernels::StochasticWalk<T> {
                              std::to_string(d) + " or " + std::to_string(d) + " x " + std::to_string(d) +
                              " are expected");
         const auto variance = [&](std::size_t k) { return v[v.size() == 1 ? 0 : v.size() == d ? k : k * d + k]; };
-        double trace = 0;
-        for (std::size_t k = 0; k < d; ++k) trace += variance(k);
-        set_scalar(trace);
+        double sum = 0;
+        for (std::size_t k = 0; k < d; ++k) sum += variance(k);
+        set_scalar(sum);
         if (form_ == Form::diagonal) {
             diagonal_.resize(d);
             for (std::size_t k = 0; k < d; ++k) {
@@ -125,7 +132,8 @@ class ConstantSgdChain final : public kernels::StochasticWalk<T> {
         } else if (form_ == Form::full) {
             factor_.assign(d * d, 0.0);
             for (std::size_t k = 0; k < d; ++k) factor_[k * d + k] = variance(k);
-            if (v.size() == d * d) factor_ = v;
+            if (v.size() == d * d)
+                factor_ = kernels::symmetric("ConstantSgd", "noise", static_cast<std::int64_t>(d), v);
             if (kernels::cholesky(static_cast<std::int64_t>(d), factor_.data(), static_cast<std::int64_t>(d)) != 0)
                 throw ValueError(
                     "ConstantSgd: the covariance of the noise is not positive definite, so it has no inverse; a longer "
@@ -154,9 +162,6 @@ std::string ConstantSgd::describe() const {
         {{"batch", to_text(batch)}, {"form", forms[static_cast<int>(form)]}, {"noise", noise.describe()}});
 }
 
-template std::unique_ptr<Chain<float>> ConstantSgd::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> ConstantSgd::begin(std::unique_ptr<Potential<double>>,
-                                                           ChainStart<double>) const;
-static_assert(SamplerOf<ConstantSgd, float> && SamplerOf<ConstantSgd, double>);
+POLLEN_INSTANTIATE_SAMPLER(ConstantSgd)
 
 }  // namespace pollen

@@ -81,8 +81,6 @@ std::string Cyclical::describe() const {
                                       {"batch", to_text(batch)}});
 }
 
-template std::unique_ptr<Chain<float>> Cyclical::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> Cyclical::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
-static_assert(SamplerOf<Cyclical, float> && SamplerOf<Cyclical, double>);
+POLLEN_INSTANTIATE_SAMPLER(Cyclical)
 
 }  // namespace pollen

@@ -43,6 +43,21 @@ void leapfrog(Potential<T>& potential, const Metric<T>& metric, double beta, dou
 }
 
 template <Real T>
+Trajectory trajectory(Potential<T>& potential, const Metric<T>& metric, double beta, double step_size,
+                      std::int64_t steps, const Phase<T>& from, Phase<T>& to) {
+    to.position = from.position;
+    to.gradient = from.gradient;
+    to.momentum = from.momentum;
+    Trajectory result;
+    for (; result.gradients < steps && !result.invalid; ++result.gradients) {
+        leapfrog(potential, metric, beta, step_size, to);
+        result.error = difference(to.energy, from.energy) * beta + (to.kinetic - from.kinetic);
+        result.invalid = !std::isfinite(result.error);
+    }
+    return result;
+}
+
+template <Real T>
 FullBatchChain<T>::FullBatchChain(const char* name, std::unique_ptr<Potential<T>> potential, ChainStart<T> start)
     : name_(name),
       potential_(std::move(potential)),
@@ -107,7 +122,7 @@ template <Real T>
 bool HamiltonianChain<T>::adapt(Random& random, double acceptance) {
     if (!warmup_.active(this->step_)) return false;
     const bool changed =
-        warmup_.learn(this->step_, acceptance, std::span<const T>(this->z_.position), step_size_, metric_, this->name_);
+        warmup_.learn(this->step_, acceptance, std::span<const T>(this->z_.position), step_size_, metric_);
     if (changed && warmup_.adapts_step_size()) {
         find_step_size(random);
         warmup_.begin(step_size_);
@@ -143,6 +158,10 @@ void HamiltonianChain<T>::find_step_size(Random& random) {
 
 template void leapfrog(Potential<float>&, const Metric<float>&, double, double, Phase<float>&);
 template void leapfrog(Potential<double>&, const Metric<double>&, double, double, Phase<double>&);
+template Trajectory trajectory(Potential<float>&, const Metric<float>&, double, double, std::int64_t,
+                               const Phase<float>&, Phase<float>&);
+template Trajectory trajectory(Potential<double>&, const Metric<double>&, double, double, std::int64_t,
+                               const Phase<double>&, Phase<double>&);
 template class FullBatchChain<float>;
 template class FullBatchChain<double>;
 template class HamiltonianChain<float>;

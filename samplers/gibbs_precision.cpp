@@ -84,8 +84,20 @@ NetworkPotential<T>& network_of(Potential<T>& potential) {
     throw ValueError("GibbsPrecision: the potential is not that of a network: " + potential.describe());
 }
 
+template <Real T>
+std::vector<Quantity> precisions_of(const Potential<T>& potential) {
+    const auto* const network = dynamic_cast<const NetworkPotential<T>*>(&potential);
+    std::vector<Quantity> result;
+    if (!network) return result;  // a chain cannot begin, and says why
+    for (std::size_t k = 0; k < Parameters<T>(network->network()).count(); ++k)
+        result.push_back({network->blocks()[k].name + ".precision", Shape{}});
+    return result;
+}
+
 template NetworkPotential<float>& network_of(Potential<float>&);
 template NetworkPotential<double>& network_of(Potential<double>&);
+template std::vector<Quantity> precisions_of(const Potential<float>&);
+template std::vector<Quantity> precisions_of(const Potential<double>&);
 
 }  // namespace detail
 

@@ -20,7 +20,7 @@ struct GammaHyperprior {
 //
 //     lambda_k | theta ~ Gamma(1 + (a - 1 + n_k / 2) / T, (b + |theta_k|^2 / 2) / T)
 template <Real T>
-class GibbsPrecisionChain final : public Chain<T> {
+class GibbsPrecisionChain final : public StochasticChain<T> {
   public:
     // `inner` runs on `potential`, which has to outlive it, as it does where inner owns it.
     GibbsPrecisionChain(GammaHyperprior hyperprior, std::unique_ptr<Chain<T>> inner, NetworkPotential<T>& potential,
@@ -35,6 +35,10 @@ class GibbsPrecisionChain final : public Chain<T> {
     std::span<const T> gradient() const override { return inner_->gradient(); }
     std::span<const T> momentum() const override { return inner_->momentum(); }
     std::vector<double> inverse_metric() const override { return inner_->inverse_metric(); }
+    std::span<const T> gradient() const override { return stochastic_->gradient(); }
+    std::span<const T> momentum() const override { return stochastic_->momentum(); }
+    void refresh() override { stochastic_->refresh(); }
+    std::span<const double> extra_values() const override { return precisions_; }
 
     // One a block of the network, as last drawn; 0 before the first time.
     const std::vector<double>& precisions() const { return precisions_; }
@@ -54,11 +58,15 @@ void check(const GammaHyperprior& hyperprior);
 std::string describe(const GammaHyperprior& hyperprior, const std::string& sampler);
 template <Real T>
 NetworkPotential<T>& network_of(Potential<T>& potential);
+template <Real T>
+std::vector<Quantity> precisions_of(const Potential<T>& potential);
 }  // namespace detail
 
 // Any stochastic-gradient sampler, with Gibbs updates of the precisions between its steps:
 //
 //     GibbsPrecision<Sghmc> sampler{.sampler = {.step_size = 2e-6, .friction = 0.01, .batch = 500}};
+//
+// The draws have the precisions after the weights: draws["0.weight.precision"].
 template <class Sampler>
 struct GibbsPrecision {
     Sampler sampler = {};
@@ -74,6 +82,10 @@ struct GibbsPrecision {
             hyperprior, sampler.begin(std::move(potential), std::move(start)), network, seed, chain);
     }
     std::string describe() const { return detail::describe(hyperprior, sampler.describe()); }
+    template <Real T>
+    std::vector<Quantity> extra_quantities(const Potential<T>& potential) const {
+        return detail::precisions_of(potential);
+    }
 };
 
 extern template class GibbsPrecisionChain<float>;

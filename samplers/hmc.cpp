@@ -70,27 +70,19 @@ std::int64_t HmcChain<T>::length(Random& random) const {
                                                        : options_.max_steps;
 }
 
-// A trajectory that meets a point without an energy is rejected there and then: the one back from any of its points
-// would meet it, too.
 template <Real T>
 StepStatistics HmcChain<T>::step() {
     Random random = this->random();
     this->prepare(random);
     refresh(random);
-    const std::int64_t n = length(random);
-    trial_.position = z_.position;
-    trial_.gradient = z_.gradient;
-    trial_.momentum = z_.momentum;
     StepStatistics s;
     s.step_size = this->step_size_;
-    double error = 0;  // H* - H
-    for (; s.gradients < n && !s.invalid; ++s.gradients) {
-        this->leapfrog(this->step_size_, trial_);
-        error = detail::difference(trial_.energy, z_.energy) * this->beta() + (trial_.kinetic - z_.kinetic);
-        s.invalid = !std::isfinite(error);
-    }
-    s.acceptance = s.invalid ? 0 : detail::acceptance_of(error);
-    s.divergent = s.invalid || error > divergence;
+    const detail::Trajectory way =
+        detail::trajectory(*this->potential_, metric_, this->beta(), this->step_size_, length(random), z_, trial_);
+    s.gradients = way.gradients;
+    s.invalid = way.invalid;
+    s.acceptance = way.acceptance();
+    s.divergent = way.invalid || way.error > divergence;
     if (random.uniform<double>() < s.acceptance) {
         std::swap(z_, trial_);
     } else if (options_.alpha > 0) {
@@ -150,8 +142,6 @@ std::string Hmc::describe() const {
                                             {"warmup", warmup.describe()}});
 }
 
-template std::unique_ptr<Chain<float>> Hmc::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> Hmc::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
-static_assert(SamplerOf<Hmc, float> && SamplerOf<Hmc, double>);
+POLLEN_INSTANTIATE_SAMPLER(Hmc)
 
 }  // namespace pollen

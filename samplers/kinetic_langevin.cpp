@@ -101,10 +101,6 @@ std::string KineticLangevin::describe() const {
                                             {"inverse_metric", detail::text_of(inverse_metric)}});
 }
 
-template std::unique_ptr<Chain<float>> KineticLangevin::begin(std::unique_ptr<Potential<float>>,
-                                                              ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> KineticLangevin::begin(std::unique_ptr<Potential<double>>,
-                                                               ChainStart<double>) const;
-static_assert(SamplerOf<KineticLangevin, float> && SamplerOf<KineticLangevin, double>);
+POLLEN_INSTANTIATE_SAMPLER(KineticLangevin)
 
 }  // namespace pollen

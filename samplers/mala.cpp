@@ -105,8 +105,6 @@ std::string Mala::describe() const {
                                             {"warmup", warmup.describe()}});
 }
 
-template std::unique_ptr<Chain<float>> Mala::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> Mala::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
-static_assert(SamplerOf<Mala, float> && SamplerOf<Mala, double>);
+POLLEN_INSTANTIATE_SAMPLER(Mala)
 
 }  // namespace pollen

@@ -3,9 +3,12 @@
 #include <pollen/autograd/error.hpp>
 #include <pollen/autograd/kernels/lapack.hpp>
 #include <pollen/nn/checks.hpp>
+#include <pollen/samplers/kernels/dot.hpp>
+#include <pollen/samplers/kernels/symmetric.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace pollen {
 
@@ -13,25 +16,7 @@ std::string to_string(MetricKind kind) {
     return kind == MetricKind::unit ? "unit" : kind == MetricKind::diagonal ? "diagonal" : "dense";
 }
 
-namespace detail {
-
-// Eight sums side by side, so that the additions do not wait for each other.
-template <Real T>
-double dot(std::int64_t n, const T* x, const T* y) {
-    double sums[8] = {};
-    std::int64_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (int k = 0; k < 8; ++k) sums[k] += static_cast<double>(x[i + k]) * static_cast<double>(y[i + k]);
-    for (int k = 0; i < n; ++i, ++k) sums[k] += static_cast<double>(x[i]) * static_cast<double>(y[i]);
-    return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
-}
-
-template double dot(std::int64_t, const float*, const float*);
-template double dot(std::int64_t, const double*, const double*);
-
-}  // namespace detail
-
-using detail::dot;
+using kernels::dot;
 
 template <Real T>
 Metric<T>::Metric(MetricKind kind, std::int64_t size) : kind_(kind), size_(size) {
@@ -42,28 +27,52 @@ Metric<T>::Metric(MetricKind kind, std::int64_t size) : kind_(kind), size_(size)
     root_ = inverse_;
 }
 
+// Returns -1, or which number of the diagonal, or which pivot, is not a positive number of type T; nothing has changed
+// then. The factor is that of the rounded matrix, in double: rounding is all that T adds to it.
+template <Real T>
+std::int64_t Metric<T>::assign(std::span<const double> inverse) {
+    std::vector<T> rounded(inverse.size());
+    std::transform(inverse.begin(), inverse.end(), rounded.begin(), [](double x) { return static_cast<T>(x); });
+    const std::int64_t stride = kind_ == MetricKind::dense ? size_ + 1 : 1;
+    std::vector<double> root(rounded.begin(), rounded.end());
+    for (std::size_t i = 0; i < root.size(); i += static_cast<std::size_t>(stride))
+        if (!(root[i] > 0) || std::isinf(root[i])) return static_cast<std::int64_t>(i) / stride;
+    if (kind_ == MetricKind::dense) {
+        if (const std::int64_t bad = kernels::cholesky(size_, root.data(), size_); bad != 0) return bad - 1;
+        for (std::int64_t i = 0; i < size_; ++i)
+            std::fill(root.begin() + i * size_ + i + 1, root.begin() + (i + 1) * size_, 0.0);
+    } else {
+        for (double& x : root) x = std::sqrt(x);
+    }
+    inverse_ = std::move(rounded);
+    std::transform(root.begin(), root.end(), root_.begin(), [](double x) { return static_cast<T>(x); });
+    return -1;
+}
+
 template <Real T>
 void Metric<T>::set_inverse(std::span<const double> inverse, const std::string& who) {
     if (inverse.size() != inverse_.size())
         throw ShapeError(who + ": inverse_metric has " + std::to_string(inverse.size()) + " numbers; a " +
                          to_string(kind_) + " metric of " + std::to_string(size_) + " dimensions has " +
                          std::to_string(inverse_.size()));
-    std::transform(inverse.begin(), inverse.end(), inverse_.begin(), [](double x) { return static_cast<T>(x); });
-    if (kind_ == MetricKind::diagonal) {
-        for (std::size_t i = 0; i < inverse_.size(); ++i) {
-            if (!(inverse_[i] > 0) || std::isinf(inverse_[i]))
-                throw ValueError(who + ": inverse_metric[" + std::to_string(i) + "] is " + to_text(inverse[i]) +
-                                 "; it must be positive");
-            root_[i] = std::sqrt(inverse_[i]);
-        }
-    } else if (kind_ == MetricKind::dense) {
-        root_ = inverse_;
-        if (const std::int64_t bad = kernels::cholesky(size_, root_.data(), size_); bad != 0)
-            throw ValueError(who + ": inverse_metric is not positive definite: pivot " + std::to_string(bad - 1) +
-                             " is not positive");
-        for (std::int64_t i = 0; i < size_; ++i)
-            std::fill(root_.begin() + i * size_ + i + 1, root_.begin() + (i + 1) * size_, T(0));
+    if (kind_ != MetricKind::dense) {
+        if (const std::int64_t bad = assign(inverse); bad >= 0)
+            throw ValueError(who + ": inverse_metric[" + std::to_string(bad) + "] is " +
+                             to_text(inverse[static_cast<std::size_t>(bad)]) + "; it must be positive");
+        return;
     }
+    if (const std::int64_t bad = assign(kernels::symmetric(who, "inverse_metric", size_, inverse)); bad >= 0)
+        throw ValueError(who + ": inverse_metric is not positive definite: pivot " + std::to_string(bad) +
+                         " is not positive");
+}
+
+template <Real T>
+bool Metric<T>::estimate_inverse(std::vector<double> inverse) {
+    if (kind_ == MetricKind::dense) {
+        const double ridge = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+        for (std::size_t i = 0; i < inverse.size(); i += static_cast<std::size_t>(size_ + 1)) inverse[i] *= 1 + ridge;
+    }
+    return assign(inverse) < 0;
 }
 
 template <Real T>

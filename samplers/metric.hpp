@@ -29,8 +29,12 @@ class Metric {
     MetricKind kind() const { return kind_; }
     std::int64_t size() const { return size_; }
 
-    // M^-1: the diagonal, or all numbers of the matrix. `who` begins the message of an error.
+    // M^-1: the diagonal, or all numbers of the matrix, which has to be symmetric. `who` begins the message of an
+    // error.
     void set_inverse(std::span<const double> inverse, const std::string& who);
+    // The same of an estimate. The diagonal of a matrix is raised by a small part of itself, sqrt(epsilon), so that it
+    // has a Cholesky factor however few draws it comes from. False, and nothing has changed, if it has none even so.
+    bool estimate_inverse(std::vector<double> inverse);
     std::vector<double> inverse() const;
 
     // p = M^(1/2) z and v = M^(-1/2) z, with z the next size() normals: v = M^-1 p where z is the same.
@@ -51,17 +55,13 @@ class Metric {
     void visit(StateVisitor& visitor);
 
   private:
+    std::int64_t assign(std::span<const double> inverse);
+
     MetricKind kind_;
     std::int64_t size_;
     std::vector<T> inverse_;
     std::vector<T> root_;  // diagonal: square roots of the inverse; dense: L, row by row, zeros above the diagonal
 };
-
-namespace detail {
-// x . y in double, in an order that depends on n alone.
-template <Real T>
-double dot(std::int64_t n, const T* x, const T* y);
-}  // namespace detail
 
 extern template class Metric<float>;
 extern template class Metric<double>;

@@ -34,10 +34,10 @@ class MetropolisChain final : public detail::FullBatchChain<T> {
 
     using detail::FullBatchChain<T>::z_;
 
-    double best_scale_, scale_;
+    double first_step_size_, step_size_;
     double target_;
     bool adapts_;
-    std::int64_t count_ = 0;  // steps since the scale was set anew
+    std::int64_t count_ = 0;  // steps since the step size was set anew
     Metric<T> metric_;
     WarmupWindows windows_;
     WindowMoments moments_;
@@ -48,8 +48,8 @@ template <Real T>
 MetropolisChain<T>::MetropolisChain(const Metropolis& options, std::unique_ptr<Potential<T>> potential,
                                     ChainStart<T> start)
     : detail::FullBatchChain<T>(name, std::move(potential), std::move(start)),
-      best_scale_(options.scale / std::sqrt(static_cast<double>(this->size()))),
-      scale_(best_scale_),
+      first_step_size_(options.step_size),
+      step_size_(options.step_size),
       target_(options.target_acceptance.value_or(0.234 + 0.206 / static_cast<double>(this->size()))),
       adapts_(options.adapt && this->warmup_steps_ > 0),
       metric_(options.metric, this->size()),
@@ -67,13 +67,13 @@ MetropolisChain<T>::MetropolisChain(const Metropolis& options, std::unique_ptr<P
 template <Real T>
 void MetropolisChain<T>::adapt(double acceptance) {
     ++count_;
-    scale_ *= std::exp(std::pow(static_cast<double>(count_), -0.6) * (acceptance - target_));
+    step_size_ *= std::exp(std::pow(static_cast<double>(count_), -0.6) * (acceptance - target_));
     if (windows_.inside(this->step_)) moments_.add(std::span<const T>(z_.position));
     if (!windows_.last_of_window(this->step_)) return;
-    metric_.set_inverse(moments_.regularised(), name);
+    metric_.estimate_inverse(moments_.regularised());
     windows_.advance(this->step_);
     moments_.restart();
-    scale_ = best_scale_;
+    step_size_ = first_step_size_;
     count_ = 0;
 }
 
@@ -81,9 +81,9 @@ template <Real T>
 StepStatistics MetropolisChain<T>::step() {
     Random random = this->random();
     StepStatistics s;
-    s.step_size = scale_;
+    s.step_size = step_size_;
     metric_.draw_velocity(random, trial_);
-    const T scale = static_cast<T>(scale_);
+    const T scale = static_cast<T>(step_size_ / std::sqrt(static_cast<double>(this->size())));
     for (std::size_t i = 0; i < trial_.size(); ++i) trial_[i] = z_.position[i] + scale * trial_[i];
     const Energy energy = this->potential_->evaluate(trial_, {});
     const double rise = detail::difference(energy, z_.energy) * this->beta();
@@ -102,10 +102,10 @@ StepStatistics MetropolisChain<T>::step() {
 template <Real T>
 void MetropolisChain<T>::visit(StateVisitor& visitor) {
     detail::FullBatchChain<T>::visit(visitor);
-    visitor.number("scale", scale_);
+    visitor.number("step_size", step_size_);
     metric_.visit(visitor);
     if (!adapts_) return;
-    visitor.integer("scale_count", count_);
+    visitor.integer("step_size_count", count_);
     windows_.visit(visitor);
     moments_.visit(visitor);
 }
@@ -114,19 +114,15 @@ void MetropolisChain<T>::visit(StateVisitor& visitor) {
 
 template <Real T>
 std::unique_ptr<Chain<T>> Metropolis::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
-    detail::check_positive(name, "scale", scale);
-    for (const auto& [what, n] : {NamedSize{"first", first}, NamedSize{"last", last}})
-        if (n < 0)
-            throw ValueError(std::string(name) + ": " + what + " is " + std::to_string(n) +
-                             "; it must not be negative");
-    check_sizes(name, {{"window", window}});
+    detail::check_positive(name, "step_size", step_size);
+    check_windows(std::string(name) + ": ", first, window, last);
     if (target_acceptance) detail::check_fraction(name, "target_acceptance", *target_acceptance);
     return std::make_unique<MetropolisChain<T>>(*this, std::move(potential), std::move(start));
 }
 
 std::string Metropolis::describe() const {
     return kernels::describe_options(
-        name, {{"scale", to_text(scale)},
+        name, {{"step_size", to_text(step_size)},
                {"target_acceptance", target_acceptance ? to_text(*target_acceptance) : "by dimension"},
                {"metric", to_string(metric)},
                {"inverse_metric", detail::text_of(inverse_metric)},
@@ -136,8 +132,6 @@ std::string Metropolis::describe() const {
                {"last", to_text(last)}});
 }
 
-template std::unique_ptr<Chain<float>> Metropolis::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> Metropolis::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
-static_assert(SamplerOf<Metropolis, float> && SamplerOf<Metropolis, double>);
+POLLEN_INSTANTIATE_SAMPLER(Metropolis)
 
 }  // namespace pollen

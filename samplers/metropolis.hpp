@@ -18,15 +18,15 @@ namespace pollen {
 // The warm-up adapts s to the acceptance (Robbins & Monro 1951),  log s += k^-0.6 (a_k - target),  and G to the
 // variance of the positions, or to their covariance where the metric is dense, in the windows of WarmupOptions.
 struct Metropolis {
-    // s times the square root of the dimension. 2.38 is best where G is the covariance of a normal distribution
-    // (Gelman, Roberts & Gilks, Efficient Metropolis jumping rules, 1996).
-    double scale = 2.38;
+    // s times the square root of the dimension; where a warm-up adapts it: the one it begins with. 2.38 is best where G
+    // is the covariance of a normal distribution (Gelman, Roberts & Gilks, Efficient Metropolis jumping rules, 1996).
+    double step_size = 2.38;
     // If not given: 0.234 + 0.206 / dimension, which is 0.44 for one and close to the optima of Gelman et al. above.
     std::optional<double> target_acceptance = {};
     MetricKind metric = MetricKind::diagonal;
     std::vector<double> inverse_metric = {};  // G to begin with: a diagonal, or a matrix; empty: 1
     bool adapt = true;
-    std::int64_t first = 75, window = 25, last = 50;
+    std::int64_t first = 75, window = 25, last = 50;  // of the windows
 
     template <Real T>
     std::unique_ptr<Chain<T>> begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const;

@@ -31,10 +31,9 @@ class MinibatchMalaChain final : public kernels::StochasticWalk<T> {
         this->gradients_.begin(this->steps_);
         this->gradients_.draw();
         const Energy energy = this->gradients_.on_same_batch(this->next_, proposed_);
-        const double difference = (energy.prior - this->energy_.prior) + (energy.likelihood - this->energy_.likelihood);
-        const double log_a = (proposal_ratio() - difference) / this->temperature();
         statistics.gradients = this->gradients_.count;
-        statistics.acceptance = std::isnan(log_a) ? 0 : std::exp(std::min(0.0, log_a));
+        statistics.acceptance =
+            detail::acceptance_of((detail::difference(energy, this->energy_) - proposal_ratio()) / this->temperature());
         Random random = random_of(this->seed_, this->chain_, this->steps_);
         if (random.uniform<double>() < statistics.acceptance) {
             this->arrive(true, statistics);
@@ -76,10 +75,6 @@ std::string ApproximateMinibatchMala::describe() const {
     return kernels::describe_options(name, {{"step_size", to_text(step_size)}, {"batch", to_text(batch)}});
 }
 
-template std::unique_ptr<Chain<float>> ApproximateMinibatchMala::begin(std::unique_ptr<Potential<float>>,
-                                                                       ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> ApproximateMinibatchMala::begin(std::unique_ptr<Potential<double>>,
-                                                                        ChainStart<double>) const;
-static_assert(SamplerOf<ApproximateMinibatchMala, float> && SamplerOf<ApproximateMinibatchMala, double>);
+POLLEN_INSTANTIATE_SAMPLER(ApproximateMinibatchMala)
 
 }  // namespace pollen

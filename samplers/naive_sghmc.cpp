@@ -31,12 +31,11 @@ class NaiveSghmcChain final : public kernels::MomentumWalk<T> {
             this->arrive(finite, statistics);
             return statistics;
         }
-        // log a = -(dU + d(v.v) / (2h)) / T
+        // a = min(1, exp(-(dU + d(v.v) / (2h)) / T))
         const Energy energy = this->potential_->evaluate(this->next_, {});
         const double after = kernels::dot_in_double<T>(this->v_, this->v_);
-        const double difference = (energy.prior - whole_.prior) + (energy.likelihood - whole_.likelihood);
-        const double log_a = -(difference + (after - before) / (2 * h)) / this->temperature();
-        statistics.acceptance = std::isnan(log_a) ? 0 : std::exp(std::min(0.0, log_a));
+        statistics.acceptance = detail::acceptance_of(
+            (detail::difference(energy, whole_) + (after - before) / (2 * h)) / this->temperature());
         const bool accepted = random.uniform<double>() < statistics.acceptance;
         if (accepted && this->arrive(true, statistics)) {
             whole_ = energy;
@@ -97,8 +96,6 @@ std::string NaiveSghmc::describe() const {
                                                     {"metropolis", metropolis ? "true" : "false"}});
 }
 
-template std::unique_ptr<Chain<float>> NaiveSghmc::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> NaiveSghmc::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
-static_assert(SamplerOf<NaiveSghmc, float> && SamplerOf<NaiveSghmc, double>);
+POLLEN_INSTANTIATE_SAMPLER(NaiveSghmc)
 
 }  // namespace pollen

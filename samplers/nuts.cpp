@@ -228,8 +228,6 @@ std::string Nuts::describe() const {
                                             {"warmup", warmup.describe()}});
 }
 
-template std::unique_ptr<Chain<float>> Nuts::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> Nuts::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
-static_assert(SamplerOf<Nuts, float> && SamplerOf<Nuts, double>);
+POLLEN_INSTANTIATE_SAMPLER(Nuts)
 
 }  // namespace pollen

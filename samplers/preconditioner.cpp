@@ -4,6 +4,7 @@
 #include <pollen/samplers/kernels/sampler_options.hpp>
 
 #include <cmath>
+#include <limits>
 
 namespace pollen {
 
@@ -18,12 +19,15 @@ Preconditioner Preconditioner::rmsprop(double alpha, double lambda, Gamma gamma)
         constexpr std::int64_t block = 1024;
         const Batch<T> keep(static_cast<T>(alpha)), add(static_cast<T>(1 - alpha)), small(static_cast<T>(lambda));
         const Batch<T> scale(1 / static_cast<T>(at.items)), one(T(1)), none(T(0));
+        const Batch<T> most(std::numeric_limits<T>::max());  // a square that overflows would never be forgotten
         const auto update = [&](std::int64_t i, std::int64_t count) {
             T *const v = at.memory.data() + i, *const g = at.g.data() + i;
             const Stream<T> gradient{at.gradient.data() + i};
             kernels::map_serial(
                 count, v,
-                [&](const Batch<T>& old, const Batch<T>& u) { return keep * old + add * (scale * u) * (scale * u); },
+                [&](const Batch<T>& old, const Batch<T>& u) {
+                    return xsimd::min(keep * old + add * (scale * u) * (scale * u), most);
+                },
                 Stream<T>{v}, gradient);
             kernels::map_serial(
                 count, g, [&](const Batch<T>& square) { return one / (small + xsimd::sqrt(square)); }, Stream<T>{v});

@@ -22,6 +22,12 @@ class PsgldChain final : public kernels::StochasticWalk<T> {
     StepStatistics step() override {
         StepStatistics statistics;
         statistics.step_size = weight();
+        // The preconditioner remembers what it sees. Whether the gradient is finite is in the energy, too.
+        if (!std::isfinite(this->energy_.total())) {
+            this->arrive(false, statistics);
+            statistics.gradients += estimate_curvature();
+            return statistics;
+        }
         options_.preconditioner(PreconditionerStep<T>{.theta = this->position_,
                                                       .gradient = this->gradient_,
                                                       .curvature = curvature_,
@@ -125,8 +131,6 @@ std::string Psgld::describe() const {
                                                {"preconditioner", preconditioner.describe()}});
 }
 
-template std::unique_ptr<Chain<float>> Psgld::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> Psgld::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
-static_assert(SamplerOf<Psgld, float> && SamplerOf<Psgld, double>);
+POLLEN_INSTANTIATE_SAMPLER(Psgld)
 
 }  // namespace pollen

@@ -42,7 +42,11 @@ class TypedChain final : public AnyChain {
     }
 
     StepStatistics step() override { return chain_->step(); }
-    void values(std::span<double> out) override { own_->values(chain_->position(), out); }
+    void values(std::span<double> out) override {
+        const std::span<const double> extra = chain_->extra_values();
+        own_->values(chain_->position(), out.first(out.size() - extra.size()));
+        std::copy(extra.begin(), extra.end(), out.last(extra.size()).begin());
+    }
     void visit(StateVisitor& visitor) override { chain_->visit(visitor); }
     std::int64_t steps() const override { return chain_->steps(); }
     std::int64_t size() const override { return std::ssize(chain_->position()); }
@@ -119,15 +123,21 @@ std::string starts_text(const RunOptions& o) {
 
 template <Real T>
 Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, const std::string& sampler,
-                    const RunOptions& options) {
+                    const RunOptions& options, const std::vector<Quantity>& extra) {
+    std::vector<Quantity> all = potential.quantities();
+    std::int64_t value_count = potential.value_count();
+    for (const Quantity& q : extra) {
+        all.push_back({q.name, q.shape, value_count});
+        value_count += q.shape.size();
+    }
     RunPlan plan{.options = options,
                  .sampler = sampler,
                  .precision = sizeof(T) == sizeof(float) ? "float" : "double",
-                 .quantities = potential.quantities(),
-                 .value_count = potential.value_count(),
+                 .quantities = all,
+                 .value_count = value_count,
                  .dimensions = potential.size(),
                  .temperature = potential.temperature(),
-                 .rows = StanCsvRows(options.directory.empty() ? std::vector<Quantity>{} : potential.quantities())};
+                 .rows = StanCsvRows(options.directory.empty() ? std::vector<Quantity>{} : all)};
     std::string quantities;
     for (const Quantity& q : plan.quantities)
         quantities += (quantities.empty() ? "" : " ") + q.name + to_string(q.shape);
@@ -150,8 +160,9 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
     return run_all(std::move(plan), std::move(chains));
 }
 
-template Draws run_chains_of(const Potential<float>&, const BeginChain<float>&, const std::string&, const RunOptions&);
-template Draws run_chains_of(const Potential<double>&, const BeginChain<double>&, const std::string&,
-                             const RunOptions&);
+template Draws run_chains_of(const Potential<float>&, const BeginChain<float>&, const std::string&, const RunOptions&,
+                             const std::vector<Quantity>&);
+template Draws run_chains_of(const Potential<double>&, const BeginChain<double>&, const std::string&, const RunOptions&,
+                             const std::vector<Quantity>&);
 
 }  // namespace pollen::detail

@@ -64,7 +64,7 @@ template <Real T>
 using BeginChain = std::function<std::unique_ptr<Chain<T>>(std::unique_ptr<Potential<T>>, ChainStart<T>)>;
 template <Real T>
 Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, const std::string& sampler,
-                    const RunOptions& options);
+                    const RunOptions& options, const std::vector<Quantity>& extra);
 }  // namespace detail
 
 // Runs chains of a sampler side by side, each with a copy of the potential and a start of its own:
@@ -80,7 +80,9 @@ requires SamplerOf<S, T> Draws run_chains(const Potential<T>& potential, const S
     const detail::BeginChain<T> begin = [&](std::unique_ptr<Potential<T>> own, ChainStart<T> start) {
         return sampler.begin(std::move(own), std::move(start));
     };
-    return detail::run_chains_of<T>(potential, begin, sampler.describe(), options);
+    std::vector<Quantity> extra;
+    if constexpr (requires { sampler.extra_quantities(potential); }) extra = sampler.extra_quantities(potential);
+    return detail::run_chains_of<T>(potential, begin, sampler.describe(), options, extra);
 }
 
 }  // namespace pollen

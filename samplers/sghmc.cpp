@@ -83,8 +83,8 @@ class SghmcChain final : public kernels::MomentumWalk<T> {
     // Over the second half of the warm-up. next_ is free where the step moved.
     void estimate(bool moved, StepStatistics& statistics) {
         if (moved && this->steps_ > this->warmup_ / 2 && !this->gradients_.full()) {
-            this->gradients_(this->position_, this->next_);
-            estimate_.add<T>(this->gradient_, this->next_);
+            const Energy energy = this->gradients_(this->position_, this->next_);
+            if (std::isfinite(energy.total())) estimate_.add<T>(this->gradient_, this->next_);
             ++statistics.gradients;
         }
         if (this->steps_ < this->warmup_) return;
@@ -115,8 +115,6 @@ std::string Sghmc::describe() const {
                                                {"control_variate.every", to_text(control_variate.every)}});
 }
 
-template std::unique_ptr<Chain<float>> Sghmc::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> Sghmc::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
-static_assert(SamplerOf<Sghmc, float> && SamplerOf<Sghmc, double>);
+POLLEN_INSTANTIATE_SAMPLER(Sghmc)
 
 }  // namespace pollen

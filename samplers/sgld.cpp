@@ -48,8 +48,6 @@ std::string Sgld::describe() const {
                                               {"control_variate.every", to_text(control_variate.every)}});
 }
 
-template std::unique_ptr<Chain<float>> Sgld::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> Sgld::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
-static_assert(SamplerOf<Sgld, float> && SamplerOf<Sgld, double>);
+POLLEN_INSTANTIATE_SAMPLER(Sgld)
 
 }  // namespace pollen

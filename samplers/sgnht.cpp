@@ -62,8 +62,6 @@ std::string Sgnht::describe() const {
                                                {"batch", to_text(batch)}});
 }
 
-template std::unique_ptr<Chain<float>> Sgnht::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> Sgnht::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
-static_assert(SamplerOf<Sgnht, float> && SamplerOf<Sgnht, double>);
+POLLEN_INSTANTIATE_SAMPLER(Sgnht)
 
 }  // namespace pollen

@@ -75,7 +75,7 @@ TemperingChain<T>::TemperingChain(const Tempering& options, std::unique_ptr<Pote
                                   ChainStart<T> start)
     : detail::FullBatchChain<T>(name, std::move(potential), std::move(start)),
       options_(options),
-      adapts_(options.warmup.step_size && this->warmup_steps_ > 0),
+      adapts_(options.adapt && this->warmup_steps_ > 0),
       target_(options.target_acceptance.value_or(
           options.kernel == Tempering::Kernel::hmc ? 0.8 : 0.234 + 0.206 / static_cast<double>(this->size()))),
       metric_(MetricKind::unit, this->size()),
@@ -85,7 +85,7 @@ TemperingChain<T>::TemperingChain(const Tempering& options, std::unique_ptr<Pote
         rung.beta = this->beta() / options.temperatures[k];
         rung.step_size = options.step_size * std::sqrt(options.temperatures[k]);
         rung.z = this->z_;
-        rung.averaging = DualAveraging(target_, options.warmup);
+        rung.averaging = DualAveraging(target_, {});
         rung.averaging.restart(rung.step_size);
     }
     trial_ = this->z_;
@@ -94,18 +94,11 @@ TemperingChain<T>::TemperingChain(const Tempering& options, std::unique_ptr<Pote
 template <Real T>
 Move TemperingChain<T>::hmc(Rung<T>& rung, std::int64_t steps, Random& random) {
     detail::Phase<T>& z = rung.z;
-    metric_.draw_momentum(random, trial_.momentum);
-    const double kinetic = metric_.kinetic(trial_.momentum.data(), trial_.momentum.data());
-    trial_.position = z.position;
-    trial_.gradient = z.gradient;
-    Move move;
-    double error = 0;
-    for (; move.gradients < steps && !move.invalid; ++move.gradients) {
-        detail::leapfrog(*this->potential_, metric_, rung.beta, rung.step_size, trial_);
-        error = detail::difference(trial_.energy, z.energy) * rung.beta + (trial_.kinetic - kinetic);
-        move.invalid = !std::isfinite(error);
-    }
-    move.acceptance = move.invalid ? 0 : detail::acceptance_of(error);
+    metric_.draw_momentum(random, z.momentum);
+    z.kinetic = metric_.kinetic(z.momentum.data(), z.momentum.data());
+    const detail::Trajectory way =
+        detail::trajectory(*this->potential_, metric_, rung.beta, rung.step_size, steps, z, trial_);
+    const Move move{way.acceptance(), way.gradients, way.invalid};
     if (random.uniform<double>() < move.acceptance) std::swap(z, trial_);
     return move;
 }
@@ -198,7 +191,6 @@ std::unique_ptr<Chain<T>> Tempering::begin(std::unique_ptr<Potential<T>> potenti
         throw ValueError(who + ": steps is " + to_text(steps.low) + ".." + to_text(steps.high) +
                          "; it must be from 1 up, and a range must rise");
     if (target_acceptance) detail::check_fraction(name, "target_acceptance", *target_acceptance);
-    warmup.check(name);
     return std::make_unique<TemperingChain<T>>(*this, std::move(potential), std::move(start));
 }
 
@@ -209,11 +201,9 @@ std::string Tempering::describe() const {
                {"step_size", to_text(step_size)},
                {"steps", to_text(steps.low) + ".." + to_text(steps.high)},
                {"target_acceptance", target_acceptance ? to_text(*target_acceptance) : "by kernel"},
-               {"warmup", warmup.describe()}});
+               {"adapt", adapt ? "yes" : "no"}});
 }
 
-template std::unique_ptr<Chain<float>> Tempering::begin(std::unique_ptr<Potential<float>>, ChainStart<float>) const;
-template std::unique_ptr<Chain<double>> Tempering::begin(std::unique_ptr<Potential<double>>, ChainStart<double>) const;
-static_assert(SamplerOf<Tempering, float> && SamplerOf<Tempering, double>);
+POLLEN_INSTANTIATE_SAMPLER(Tempering)
 
 }  // namespace pollen

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pollen/samplers/adaptation.hpp>
 #include <pollen/samplers/chain.hpp>
 #include <pollen/samplers/hmc.hpp>
 
@@ -20,7 +19,7 @@ namespace pollen {
 //     min(1, exp((b_i - b_j) (U_i - U_j))),    b_k = 1 / (T t_k)
 //
 // so that what a hot copy finds comes down to rung 0, whose position is the position of the chain. A step costs as many
-// moves as there are rungs. The warm-up adapts a step size for each of them.
+// moves as there are rungs. The warm-up adapts a step size for each of them, by DualAveraging.
 struct Tempering {
     enum class Kernel { hmc, metropolis };
     std::vector<double> temperatures = {1, 2, 4, 8};  // t_k: 1 first, rising
@@ -28,7 +27,7 @@ struct Tempering {
     double step_size = 0.1;                        // of rung 0 to begin with; rung k has sqrt(t_k) times that
     UniformRange<std::int64_t> steps = {5, 15};    // leapfrog steps, or Metropolis steps, between two swaps
     std::optional<double> target_acceptance = {};  // if not given: 0.8, and 0.234 + 0.206 / dimension of Metropolis
-    WarmupOptions warmup = {};                     // the metric is always 1
+    bool adapt = true;                             // the step sizes, in the warm-up; the metric is always 1
 
     template <Real T>
     std::unique_ptr<Chain<T>> begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const;

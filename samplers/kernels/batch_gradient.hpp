@@ -8,7 +8,8 @@
 
 namespace pollen::kernels {
 
-// The gradients that a chain goes along: of fresh batches, of all items, or of batches with a control variate.
+// The gradients that a chain goes along: of fresh batches, of all items, or of batches with a control variate. Where a
+// gradient is not finite the energy is not a number: a chain does not go there.
 template <Real T>
 class BatchGradient {
   public:
@@ -50,10 +51,10 @@ class BatchGradient {
     // The same on the batch before.
     Energy on_same_batch(std::span<const T> theta, std::span<T> gradient) {
         ++count;
-        if (full()) return potential_.evaluate(theta, gradient);
+        if (full()) return known(potential_.evaluate(theta, gradient), gradient);
         const Energy energy = potential_.evaluate(theta, gradient, items_);
         if (every_ > 0) reduce(gradient);
-        return energy;
+        return known(energy, gradient);
     }
 
     // At a place that becomes the new anchor if it is time for one. Such a place has its full gradient for nothing.
@@ -61,7 +62,7 @@ class BatchGradient {
         if (every_ == 0 || step_ % every_ != 0) return (*this)(theta, gradient);
         ++count;
         draw();
-        const Energy energy = potential_.evaluate(theta, gradient);
+        const Energy energy = known(potential_.evaluate(theta, gradient), gradient);
         if (!std::isfinite(energy.total())) return energy;
         anchor_.assign(theta.begin(), theta.end());
         anchor_gradient_.assign(gradient.begin(), gradient.end());
@@ -82,6 +83,11 @@ class BatchGradient {
     std::int64_t count = 0;  // gradients in this step so far
 
   private:
+    static Energy known(const Energy& energy, std::span<const T> gradient) {
+        if (!std::isfinite(energy.total()) || all_finite(gradient)) return energy;
+        return {.prior = std::numeric_limits<double>::quiet_NaN()};
+    }
+
     // g += grad U(anchor) - grad U~(anchor)
     void reduce(std::span<T> gradient) {
         ++count;

@@ -44,6 +44,20 @@ std::string text_of(const std::vector<double>& numbers);
 template <Real T>
 void leapfrog(Potential<T>& potential, const Metric<T>& metric, double beta, double step_size, Phase<T>& z);
 
+// So many leapfrog steps, and the error H* - H that they make. A trajectory that meets a point without an energy ends
+// there: the one back from any of its points would meet it, too. `from` has all that is known but the velocity, and
+// `to` becomes the last point.
+struct Trajectory {
+    double error = 0;
+    std::int64_t gradients = 0;
+    bool invalid = false;
+
+    double acceptance() const { return invalid ? 0 : acceptance_of(error); }
+};
+template <Real T>
+Trajectory trajectory(Potential<T>& potential, const Metric<T>& metric, double beta, double step_size,
+                      std::int64_t steps, const Phase<T>& from, Phase<T>& to);
+
 template <Real T>
 class FullBatchChain : public Chain<T> {
   public:

@@ -37,7 +37,9 @@ class NoiseEstimate {
         for (double& x : v) x /= static_cast<double>(count_);
         return v;
     }
+    // 0 where there are no pairs.
     double trace(std::size_t dimensions) const {
+        if (count_ == 0) return 0;
         double sum = 0;
         for (std::size_t k = 0; k < dimensions; ++k) sum += sums_[matrix_ ? k * dimensions + k : k];
         return sum / static_cast<double>(count_);

@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/random.hpp>
+#include <pollen/samplers/kernels/dot.hpp>
 
 #include <atomic>
 #include <cmath>
@@ -18,6 +19,17 @@ inline constexpr std::int64_t noisy_block = 1024;
 template <class T>
 inline bool is_finite(T x) {
     return std::abs(x) <= std::numeric_limits<T>::max();
+}
+
+template <class T>
+bool all_finite(std::span<const T> x) {
+    std::atomic<bool> good = true;
+    parallel_for(std::ssize(x), map_grain, [&](std::int64_t begin, std::int64_t end) {
+        int bad = 0;
+        for (std::int64_t i = begin; i < end; ++i) bad |= !is_finite(x.data()[i]);
+        if (bad != 0) good.store(false, std::memory_order_relaxed);
+    });
+    return good;
 }
 
 // Calls move(first, count, z) for pieces of [0, n), in parallel; z are `count` standard normals, the numbers first,
@@ -92,22 +104,15 @@ bool momentum_step(std::span<const T> theta, std::span<const T> gradient, double
                          });
 }
 
-// sum a_i b_i in double, in a fixed order.
+// a . b in double, in parallel, in an order that depends on the size alone.
 template <class T>
 double dot_in_double(std::span<const T> a, std::span<const T> b) {
     const std::int64_t n = std::ssize(a), tasks = (n + map_grain - 1) / map_grain;
     std::vector<double> sums(static_cast<std::size_t>(tasks > 1 ? tasks : 0));
     double total = 0;
     parallel_for(n, map_grain, [&](std::int64_t begin, std::int64_t end) {
-        double part[8] = {};
-        std::int64_t i = begin;
-        for (; i + 8 <= end; i += 8)
-            for (std::int64_t k = 0; k < 8; ++k)
-                part[k] += static_cast<double>(a.data()[i + k]) * static_cast<double>(b.data()[i + k]);
-        for (std::int64_t k = 0; i < end; ++i, ++k)
-            part[k] += static_cast<double>(a.data()[i]) * static_cast<double>(b.data()[i]);
         double& sum = tasks > 1 ? sums[static_cast<std::size_t>(begin / map_grain)] : total;
-        sum = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+        sum = dot(end - begin, a.data() + begin, b.data() + begin);
     });
     for (const double sum : sums) total += sum;
     return total;

@@ -59,9 +59,11 @@ class StochasticWalk : public StochasticChain<T> {
           gradients_(sampler, *potential_, seed_, chain_, batch, control_variate) {
         gradients_.begin(0);
         energy_ = gradients_.arrive(position_, gradient_);
-        if (!std::isfinite(energy_.total()))
+        if (std::isinf(energy_.total()))
             throw ValueError(std::string(sampler) + ": the energy is " + to_text(energy_.total()) +
                              " at the start; it must be finite");
+        if (std::isnan(energy_.total()))
+            throw ValueError(std::string(sampler) + ": the energy or its gradient is not finite at the start");
     }
 
     std::int64_t size() const { return std::ssize(position_); }
@@ -69,8 +71,8 @@ class StochasticWalk : public StochasticChain<T> {
     // The random numbers of this step.
     RandomKey key() const { return random_of(seed_, chain_, steps_).key(); }
 
-    // Ends a step: moves to next_ where that and its energy are finite, and stays otherwise. The gradient there is that
-    // of the first batch of the next step. Returns whether it moved; next_ is free then.
+    // Ends a step: moves to next_ where that, its energy and its gradient are finite, and stays otherwise. The gradient
+    // there is that of the first batch of the next step. Returns whether it moved; next_ is free then.
     bool arrive(bool finite, StepStatistics& statistics) {
         gradients_.begin(++steps_);
         bool drawn = false;

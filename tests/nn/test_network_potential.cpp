@@ -6,8 +6,10 @@
 #include <pollen/nn/gaussian.hpp>
 #include <pollen/nn/network_potential.hpp>
 #include <pollen/nn/sequential.hpp>
+#include <pollen/nn/student_t.hpp>
 
 #include <cmath>
+#include <limits>
 
 using namespace pollen;
 using namespace pollen::test;
@@ -71,6 +73,29 @@ BOOST_AUTO_TEST_CASE(pieces_and_threads_do_not_matter) {
             BOOST_TEST(whole.evaluate(theta, c).total() == one.total());
             BOOST_TEST((c == a));
         });
+}
+
+// A learned noise that is not a number of type T any more, too small or too large, is a point to reject: no finite
+// energy, and no exception.
+template <Real T>
+void check_extreme_noise(const Likelihood<T>& likelihood) {
+    NetworkPotential<T> u(Sequential<T>{Dense<T>(3, 1)}, likelihood, data<T>(7));
+    std::vector<T> gradient(5);
+    const T far = std::numeric_limits<T>::max();
+    for (const T log_sd : {T(-1000), T(-1e6), -far, std::numeric_limits<T>::quiet_NaN()}) {
+        const std::vector<T> theta{T(0.3), T(-0.2), T(0.5), T(0.1), log_sd};
+        const std::vector<std::int64_t> batch{1, 4};
+        BOOST_TEST(!std::isfinite(u.evaluate(theta, gradient).total()));
+        BOOST_TEST(!std::isfinite(u.evaluate(theta, {}).total()));
+        BOOST_TEST(!std::isfinite(u.evaluate(theta, gradient, batch).total()));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(noise_that_underflows) {
+    check_extreme_noise<float>(Gaussian<float>::learned());
+    check_extreme_noise<double>(Gaussian<double>::learned());
+    check_extreme_noise<float>(StudentT<float>::learned(4));
+    check_extreme_noise<double>(StudentT<double>::learned(4));
 }
 
 BOOST_AUTO_TEST_CASE(batches_clones_and_precisions) {

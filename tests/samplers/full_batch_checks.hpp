@@ -82,10 +82,10 @@ inline std::uint64_t test_seed() {
     return text && *text ? std::strtoull(text, nullptr, 10) : 20;
 }
 
-using Draws = std::vector<std::vector<double>>;  // one vector a chain
+using ChainValues = std::vector<std::vector<double>>;  // one vector a chain
 
 // (mean - expected) / Monte Carlo standard error, standard normal for a sampler that is right.
-inline double z_score(const Draws& draws, double expected) {
+inline double z_score(const ChainValues& draws, double expected) {
     double mean = 0;
     for (const auto& chain : draws)
         for (const double x : chain) mean += x;
@@ -98,8 +98,8 @@ struct Run {
     double acceptance = 0;                                    // mean after the warm-up
     std::int64_t divergences = 0, depth_reached = 0;
 
-    Draws of(const std::function<double(const std::vector<double>&)>& f) const {
-        Draws draws;
+    ChainValues of(const std::function<double(const std::vector<double>&)>& f) const {
+        ChainValues draws;
         for (const auto& chain : positions) {
             draws.emplace_back();
             for (const auto& x : chain) draws.back().push_back(f(x));
@@ -145,7 +145,7 @@ inline void check_normal(const Run& run, double temperature = 1) {
     const double product = z_score(run.of([&](const auto& x) { return (x[0] - mean_of(0)) * (x[9] - mean_of(9)); }),
                                    correlation * sd_of(0) * sd_of(9) * temperature);
     BOOST_TEST(std::abs(product) < 4.5, "a covariance is off by " << product << " standard errors");
-    const Draws first = run.of([](const auto& x) { return x[0]; });
+    const ChainValues first = run.of([](const auto& x) { return x[0]; });
     BOOST_TEST(rhat(first) < 1.02);
     BOOST_TEST(ess_bulk(first) > 400);
 }

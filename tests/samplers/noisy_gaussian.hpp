@@ -153,6 +153,38 @@ class NoisyGaussian final : public Potential<T> {
     mutable std::vector<double> shift_;
 };
 
+// The same, but for what is done to the results of some evaluations, counted from 1.
+template <Real T>
+class Spoilt final : public Potential<T> {
+  public:
+    using Spoil = std::function<void(std::int64_t evaluation, std::span<const T> x, Energy& energy, std::span<T> g)>;
+    Spoilt(NoisyGaussian<T> inner, Spoil spoil) : inner_(std::move(inner)), spoil_(std::move(spoil)) {
+        this->set_temperature(inner_.temperature());
+    }
+
+    std::unique_ptr<Potential<T>> clone() const override { return std::make_unique<Spoilt>(*this); }
+    std::int64_t size() const override { return inner_.size(); }
+    std::int64_t items() const override { return inner_.items(); }
+    Energy evaluate(std::span<const T> x, std::span<T> g) override { return spoilt(inner_.evaluate(x, g), x, g); }
+    Energy evaluate(std::span<const T> x, std::span<T> g, std::span<const std::int64_t> batch) override {
+        return spoilt(inner_.evaluate(x, g, batch), x, g);
+    }
+    const std::vector<Quantity>& quantities() const override { return inner_.quantities(); }
+    void values(std::span<const T> x, std::span<double> out) override { inner_.values(x, out); }
+    const std::vector<Quantity>& blocks() const override { return inner_.blocks(); }
+    std::string describe() const override { return "spoilt " + inner_.describe(); }
+
+  private:
+    Energy spoilt(Energy energy, std::span<const T> x, std::span<T> g) {
+        spoil_(++count_, x, energy, g);
+        return energy;
+    }
+
+    NoisyGaussian<T> inner_;
+    Spoil spoil_;
+    std::int64_t count_ = 0;
+};
+
 // One dimension, and ten that are correlated.
 inline Matrix one_dimension(double precision) { return {{precision}}; }
 inline Matrix ten_dimensions() {
@@ -304,6 +336,31 @@ void check_threads(const S& sampler, std::int64_t warmup = 0) {
             if (first.empty()) first.assign(chain->position().begin(), chain->position().end());
             BOOST_TEST((std::ranges::equal(first, chain->position())));
         });
+}
+
+// Points with an energy but without a gradient are no places to be: such steps are said to be invalid and not made.
+template <class S>
+void check_invalid_gradient(const S& sampler) {
+    const Spoilt<double> half(NoisyGaussian<double>(one_dimension(1), 0.1),
+                              [](std::int64_t, std::span<const double> x, Energy&, std::span<double> g) {
+                                  if (x[0] > 1 && !g.empty()) g[0] = std::numeric_limits<double>::quiet_NaN();
+                              });
+    const auto chain = sampler.begin(half.clone(), ChainStart<double>{{0.5}, 3, 0, 0});
+    int invalid = 0, moved = 0;
+    bool inside = true;
+    for (int t = 0; t < 500; ++t) {
+        const double before = chain->position()[0];
+        const StepStatistics s = chain->step();
+        invalid += s.invalid;
+        moved += chain->position()[0] != before;
+        inside = inside && chain->position()[0] <= 1 && std::isfinite(s.energy);
+    }
+    BOOST_TEST(inside);
+    BOOST_TEST(invalid > 10);
+    BOOST_TEST(moved > 50);
+    BOOST_TEST(error_of<ValueError>([&] {
+                   sampler.begin(half.clone(), ChainStart<double>{{1.5}, 3, 0, 0});
+               }).ends_with(": the energy or its gradient is not finite at the start"));
 }
 
 // The errors that all stochastic-gradient samplers have in common.

@@ -1,4 +1,6 @@
 #include <pollen/samplers/adaptation.hpp>
+#include <pollen/samplers/metropolis.hpp>
+#include <pollen/samplers/nuts.hpp>
 
 #include "full_batch_checks.hpp"
 
@@ -86,6 +88,26 @@ BOOST_AUTO_TEST_CASE(moments) {
             BOOST_TEST(std::abs(c[i * d + j] - expected) < 1e-14);
             if (i == j) BOOST_TEST(std::abs(v[i] - expected) < 1e-14);
         }
+}
+
+// The first windows have less draws than there are dimensions: their covariances are singular but for rounding.
+BOOST_AUTO_TEST_CASE(dense_metrics_from_few_draws) {
+    const auto wide = []<Real T>(T sd) {
+        return Written<T>(60, [sd](std::span<const T> x, std::span<T> g) {
+            double u = 0;
+            for (std::size_t k = 0; k < x.size(); ++k) {
+                const T z = x[k] / sd;
+                u += static_cast<double>(z * z) / 2;
+                if (!g.empty()) g[k] = z / sd;
+            }
+            return u;
+        });
+    };
+    for (const float sd : {30.0f, 1e-3f, 1e4f}) {
+        BOOST_TEST(run<float>(Nuts{.metric = MetricKind::dense}, wide(sd), 300, 20, 1, 1).acceptance > 0.5);
+        BOOST_TEST(run<float>(Metropolis{.metric = MetricKind::dense}, wide(sd), 300, 20, 1, 1).acceptance > 0);
+        BOOST_TEST(run<double>(Nuts{.metric = MetricKind::dense}, wide(double(sd)), 300, 20, 1, 1).acceptance > 0.5);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

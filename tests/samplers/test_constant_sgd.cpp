@@ -113,6 +113,35 @@ BOOST_AUTO_TEST_CASE(estimated_noise) {
     }
 }
 
+// Of 4 items there are 6 batches of 2, and the two of a pair are often the same one: a trace of 0 says nothing then.
+BOOST_AUTO_TEST_CASE(few_items) {
+    const NoisyGaussian<double> potential(one_dimension(1), 2, 4);
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        const auto chain = ConstantSgd{.batch = 2}.begin(potential.clone(), ChainStart<double>{{0.5}, seed, 0, 40});
+        for (int t = 0; t < 60; ++t) BOOST_TEST_REQUIRE(chain->step().step_size > 0);
+    }
+}
+
+// The second half of a warm-up forgets the first one, even where its first step does not move.
+BOOST_AUTO_TEST_CASE(second_half) {
+    // At the start one evaluation and ten pairs; then two in each step, and that of the sixth, the 22nd, is infinite.
+    const Spoilt<double> spoilt(NoisyGaussian<double>(one_dimension(1), 0.1),
+                                [](std::int64_t t, std::span<const double>, Energy& energy, std::span<double>) {
+                                    if (t == 22) energy.prior = std::numeric_limits<double>::infinity();
+                                });
+    const auto chain = ConstantSgd{.batch = 5}.begin(spoilt.clone(), ChainStart<double>{{0.5}, 1, 0, 10});
+    std::vector<std::int64_t> counts;
+    for (int t = 1; t <= 10; ++t) {
+        BOOST_TEST(chain->step().invalid == (t == 6));
+        Saved saved;
+        chain->visit(saved);
+        counts.push_back(saved.integers.at("noise_count"));
+    }
+    BOOST_TEST((counts == std::vector<std::int64_t>{11, 12, 13, 14, 15, 0, 1, 2, 3, 0}));
+}
+
+BOOST_AUTO_TEST_CASE(invalid_points) { check_invalid_gradient(ConstantSgd{.batch = 5, .noise = 10.0}); }
+
 BOOST_AUTO_TEST_CASE(resume) {
     const NoisyGaussian<double> potential(ten_dimensions(), 0.5);
     const NoisyGaussian<float> in_float(ten_dimensions(), 0.5);
@@ -141,6 +170,10 @@ BOOST_AUTO_TEST_CASE(errors_and_description) {
     BOOST_TEST(error(quiet, {.batch = 5}, 5) == "ConstantSgd: the trace of the noise is 0; it must be positive");
     BOOST_TEST(error(potential, {.batch = 5, .noise = std::vector<double>{1, 2}}) ==
                "ConstantSgd: noise has 2 numbers; 1, 10 or 10 x 10 are expected");
+    std::vector<double> lopsided = flat(matrix(10, 1));
+    lopsided[12] = 0.5;
+    BOOST_TEST(error(potential, {.batch = 5, .form = Form::full, .noise = lopsided}) ==
+               "ConstantSgd: noise[2, 1] is 0, but noise[1, 2] is 0.5; it must be symmetric");
     std::vector<double> holes(10, 1.0);
     holes[3] = 0;
     BOOST_TEST(error(potential, {.batch = 5, .form = Form::diagonal, .noise = holes}) ==
@@ -149,6 +182,14 @@ BOOST_AUTO_TEST_CASE(errors_and_description) {
         error(potential, {.batch = 5, .form = Form::full}, 10) ==
         "ConstantSgd: the covariance of the noise is not positive definite, so it has no inverse; a longer warm-up "
         "(at least twice as many steps as dimensions), or the diagonal form, is needed");
+    const NoisyGaussian<double> steep(one_dimension(1000), 0.1);
+    BOOST_TEST(
+        error_of<ValueError>([&] {
+            const auto chain = ConstantSgd{.batch = 5}.begin(steep.clone(), ChainStart<double>{{1}, 8, 0, 400});
+            for (int t = 0; t < 400; ++t) chain->step();
+        }) ==
+        "ConstantSgd: no step of the second half of the warm-up led to a finite energy; the noise of the batches "
+        "is too small for the curvature");
     BOOST_TEST((ConstantSgd{.batch = 5, .form = Form::full, .noise = 2.5}.describe()) ==
                "ConstantSgd(batch = 5, form = full, noise = 2.5)");
 }

@@ -41,6 +41,47 @@ BOOST_AUTO_TEST_CASE(exact_law) {
     }
 }
 
+// The same of SGHMC, with the covariance P of (x, v):
+//     P_{t+1} = A P_t A' + (h_t^2 V + 2 h_t a T where there is noise) (1 1; 1 1),    A = (1 - h_t, 1 - a; -h_t, 1 - a)
+BOOST_AUTO_TEST_CASE(exact_law_of_momenta) {
+    const double t = 0.5, a = 0.3;
+    const NoisyGaussian<double> potential(one_dimension(1), 0.1, 50, t);
+    const double v = potential.noise(5)[0][0];
+    const int length = 60, cycles = 12000;
+    const Cyclical sampler{.step_size = 0.2,
+                           .steps = length * cycles,
+                           .cycles = cycles,
+                           .exploration = 0.5,
+                           .dynamics = Cyclical::Dynamics::hamiltonian,
+                           .friction = a,
+                           .batch = 5};
+    const auto chain = sampler.begin(potential.clone(), ChainStart<double>{{0.5}, 3, 0, 0});
+    Matrix p = matrix(2);
+    double expected = 0, weights = 0;
+    std::vector<std::vector<double>> means(1);
+    for (int c = 0; c < cycles; ++c) {
+        double sum_of_squares = 0, weight = 0;
+        for (int k = 0; k < length; ++k) {
+            const double h = 0.1 * (std::cos(std::numbers::pi * k / length) + 1);
+            const double x = chain->position()[0] - 0.5;
+            sum_of_squares += chain->weight() * x * x;
+            weight += chain->weight();
+            if (c == cycles / 2) {
+                expected += chain->weight() * p[0][0];
+                weights += chain->weight();
+            }
+            const Matrix step{{1 - h, 1 - a}, {-h, 1 - a}};
+            const double q = h * h * v + (k >= length / 2 ? 2 * h * a * t : 0);
+            p = sum(times_transposed(times(step, p), step), {{q, q}, {q, q}});
+            chain->step();
+        }
+        means[0].push_back(sum_of_squares / weight);
+    }
+    BOOST_TEST(std::abs(z_score(means, expected / weights)) < 5);
+    // A tenth more or less would be seen.
+    BOOST_TEST(std::abs(z_score(means, 1.1 * expected / weights)) > 8);
+}
+
 // Without noise, and over all items, exploration is SGD, or momentum.
 BOOST_AUTO_TEST_CASE(exploration) {
     const NoisyGaussian<double> potential(one_dimension(1), 0.1);
@@ -100,7 +141,12 @@ BOOST_AUTO_TEST_CASE(resume) {
 
 BOOST_AUTO_TEST_CASE(threads) { check_threads(Cyclical{.step_size = 0.1, .exploration = 0}); }
 
-BOOST_AUTO_TEST_CASE(invalid_points) { check_invalid(Cyclical{.step_size = 0.5, .exploration = 0}); }
+BOOST_AUTO_TEST_CASE(invalid_points) {
+    check_invalid(Cyclical{.step_size = 0.5, .exploration = 0});
+    check_invalid_gradient(Cyclical{.step_size = 0.5, .exploration = 0, .batch = 5});
+    check_invalid_gradient(
+        Cyclical{.step_size = 0.1, .exploration = 0, .dynamics = Cyclical::Dynamics::hamiltonian, .batch = 5});
+}
 
 BOOST_AUTO_TEST_CASE(errors_and_description) {
     check_stochastic_errors("Cyclical", Cyclical{.batch = 5});

@@ -1,4 +1,5 @@
 #include "noisy_gaussian.hpp"
+#include "run_files.hpp"
 
 #include <pollen/nn/dense.hpp>
 #include <pollen/nn/gaussian.hpp>
@@ -7,8 +8,10 @@
 #include <pollen/samplers/gibbs_precision.hpp>
 #include <pollen/samplers/minibatch_mh.hpp>
 #include <pollen/samplers/psgld.hpp>
+#include <pollen/samplers/run.hpp>
 #include <pollen/samplers/sghmc.hpp>
 #include <pollen/samplers/sgld.hpp>
+#include <pollen/samplers/stan_csv.hpp>
 
 using namespace pollen;
 using namespace pollen::test;
@@ -106,6 +109,51 @@ BOOST_AUTO_TEST_CASE(conditional_law) {
         const double error = std::sqrt((3 * shape * (shape + 2) - shape * shape) / steps) / (rate * rate);
         BOOST_TEST(std::abs(variance - shape / (rate * rate)) < 5 * error);
     }
+}
+
+// The draws of a run, and its files, have the precisions that the chain had.
+BOOST_AUTO_TEST_CASE(precisions_are_drawn) {
+    const Folder folder;
+    const NetworkPotential<double> u = network<double>();
+    const GibbsPrecision<Sgld> sampler{.sampler = {.batch = 4}, .hyperprior = {.every = 2}};
+    const std::vector<double> at(11, 0.1);
+    const Draws draws = run_chains(u, sampler,
+                                   {.chains = 1,
+                                    .warmup = 5,
+                                    .draws = 20,
+                                    .thin = 3,
+                                    .seed = 6,
+                                    .starts = {at},
+                                    .directory = folder / "run",
+                                    .show = Show::nothing});
+    BOOST_TEST(draws.value_count() == 11 + 4);
+    const Draws read = read_stan_csv(std::vector{folder / "run/chain_1.csv"});
+    const auto chain = sampler.begin<double>(u.clone(), {at, 6, 0, 5});
+    const auto& precisions = dynamic_cast<GibbsPrecisionChain<double>&>(*chain).precisions();
+    for (int t = 0; t < 5; ++t) chain->step();
+    for (std::int64_t i = 0; i < 20; ++i) {
+        for (int t = 0; t < 3; ++t) chain->step();
+        for (std::size_t k = 0; k < 4; ++k) {
+            std::string name = u.blocks()[k].name + ".precision";
+            BOOST_TEST(draws[name](0, i) == precisions[k]);
+            std::replace(name.begin(), name.end(), '.', '_');  // as files have it
+            BOOST_TEST(read[name](0, i) == precisions[k]);
+        }
+        BOOST_TEST(draws["2.bias"](0, i, 0) == chain->position()[9]);
+    }
+}
+
+// It is a chain of a stochastic-gradient sampler like any other.
+BOOST_AUTO_TEST_CASE(gradient_and_momentum) {
+    const GibbsPrecision<Sghmc> sampler{.sampler = {.step_size = 1e-4, .friction = 0.5, .batch = 4}};
+    const auto chain = sampler.begin<double>(network<double>().clone(), {std::vector<double>(11, 0.1), 6, 0, 0});
+    auto* const stochastic = dynamic_cast<StochasticChain<double>*>(chain.get());
+    BOOST_TEST_REQUIRE(stochastic);
+    const std::vector<double> before(chain->position().begin(), chain->position().end());
+    chain->step();
+    BOOST_TEST(stochastic->gradient().size() == 11u);
+    for (std::size_t k = 0; k < 11; ++k)
+        BOOST_TEST(std::abs(chain->position()[k] - before[k] - stochastic->momentum()[k]) < 1e-12);
 }
 
 BOOST_AUTO_TEST_CASE(resume) {

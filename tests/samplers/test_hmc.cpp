@@ -57,6 +57,37 @@ BOOST_AUTO_TEST_CASE(partial_refreshment_without_turning_fails) {
     BOOST_TEST(invariance(Hmc{.step_size = 1, .steps = {1, 4}, .alpha = 0.9}, 20000, 8, undo) > 8);
 }
 
+// The momentum that a step will make of this one with r ~ N(0, I) in the place of N(0, M): r = M^(1/2) z is in its
+// hands, so what is missing to z is put into p before.
+struct AddToMomentum final : StateVisitor {
+    std::vector<double> add;
+    void number(const char*, double&) override {}
+    void integer(const char*, std::int64_t&) override {}
+    void vector(const char*, std::vector<float>&) override {}
+    void vector(const char* name, std::vector<double>& x) override {
+        if (name == std::string("momentum"))
+            for (std::size_t k = 0; k < x.size(); ++k) x[k] += add[k];
+    }
+};
+
+// A twin that refreshes with momenta of mass 1 is far off.
+BOOST_AUTO_TEST_CASE(partial_refreshment_of_another_mass_fails) {
+    constexpr int steps = 8;
+    const double alpha = 0.9, fresh = std::sqrt(1 - alpha * alpha);
+    const Hmc sampler{.step_size = 0.6, .steps = 2, .alpha = alpha, .inverse_metric = {1, 4}};
+    int calls = 0;
+    const auto twin = [&](Chain<double>& chain, bool) {
+        const auto replica = static_cast<std::uint32_t>(calls++ / steps);
+        AddToMomentum change;
+        change.add.resize(2);
+        random_of(test_seed(), replica, chain.steps()).fill_normal(change.add);
+        change.add[0] = 0;
+        change.add[1] *= fresh / alpha * (1 - 1 / std::sqrt(4.0));
+        chain.visit(change);
+    };
+    BOOST_TEST(invariance(sampler, 20000, steps, twin) > 8);
+}
+
 BOOST_AUTO_TEST_CASE(length_of_trajectories) {
     const auto lengths = [](const Hmc& options) {
         const auto chain = options.begin(standard_normal(), ChainStart<double>{{0, 0}, 1, 0, 0});

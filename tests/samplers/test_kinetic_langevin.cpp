@@ -19,7 +19,7 @@ std::unique_ptr<Potential<double>> oscillator(double temperature) {
     return potential;
 }
 
-Draws squares(const KineticLangevin& options, double temperature) {
+ChainValues squares(const KineticLangevin& options, double temperature) {
     return run(options, *oscillator(temperature), 200, 20000).of([](const auto& x) { return x[0] * x[0]; });
 }
 
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(variance_is_exact_at_any_step) {
 // A twin with fresh noise each step in the overdamped limit: Var = e T / (2a - a^2), a = e L / 2, e = h^2, as of SGLD.
 BOOST_AUTO_TEST_CASE(euler_twin_fails) {
     const double e = 0.36, a = 2 * e;
-    Draws twin(4);
+    ChainValues twin(4);
     for (std::uint32_t c = 0; c < 4; ++c) {
         Random random(3, c);
         double x = 0.5;
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(correlated_normal_moments) {
 // The kinetic energy, 2 (hamiltonian - energy), is that of the temperature but for O(h^2).
 BOOST_AUTO_TEST_CASE(kinetic_energy) {
     const auto chain = KineticLangevin{.step_size = 0.05}.begin(oscillator(3), ChainStart<double>{{0.5}, 1, 0, 0});
-    Draws kinetic(1);
+    ChainValues kinetic(1);
     for (int t = 0; t < 40000; ++t) {
         const StepStatistics s = chain->step();
         kinetic[0].push_back(2 * (s.hamiltonian - s.energy));

@@ -1,3 +1,4 @@
+#include <pollen/samplers/kernels/dot.hpp>
 #include <pollen/samplers/metric.hpp>
 
 #include "full_batch_checks.hpp"
@@ -72,7 +73,7 @@ BOOST_AUTO_TEST_CASE(covariance) {
 BOOST_AUTO_TEST_CASE(dot_product) {
     for (std::int64_t n = 0; n < 30; ++n) {
         std::vector<double> x(static_cast<std::size_t>(n), 2), y(x.size(), 3);
-        BOOST_TEST(detail::dot(n, x.data(), y.data()) == 6.0 * static_cast<double>(n));
+        BOOST_TEST(kernels::dot(n, x.data(), y.data()) == 6.0 * static_cast<double>(n));
     }
 }
 
@@ -87,6 +88,37 @@ BOOST_AUTO_TEST_CASE(errors) {
                "Hmc: inverse_metric[1] is 0; it must be positive");
     BOOST_TEST(error_of<ValueError>([&] { dense.set_inverse(four, "Hmc"); }) ==
                "Hmc: inverse_metric is not positive definite: pivot 1 is not positive");
+}
+
+// The upper triangle counts, too.
+BOOST_AUTO_TEST_CASE(symmetry) {
+    Metric<double> m(MetricKind::dense, 2);
+    const auto error = [&](std::vector<double> a) { return error_of<ValueError>([&] { m.set_inverse(a, "Hmc"); }); };
+    BOOST_TEST(error({1, 0.5, 0, 1}) ==
+               "Hmc: inverse_metric[1, 0] is 0, but inverse_metric[0, 1] is 0.5; it must be symmetric");
+    BOOST_TEST(error({4e-8, 0, 1e-12, 4e-6}) ==
+               "Hmc: inverse_metric[1, 0] is 1e-12, but inverse_metric[0, 1] is 0; it must be symmetric");
+    BOOST_TEST(error({1, std::nan(""), 0, 1}) == "Hmc: inverse_metric[0, 1] is nan; it must be finite");
+    BOOST_TEST(error({1, 0, 0, INFINITY}) == "Hmc: inverse_metric[1, 1] is inf; it must be finite");
+    BOOST_TEST(error({-1, 0, 0, 1}) == "Hmc: inverse_metric is not positive definite: pivot 0 is not positive");
+    BOOST_TEST((m.inverse() == std::vector<double>{1, 0, 0, 1}));
+    m.set_inverse(std::vector{4.0, 1.0, 1 + 1e-6, 2.0}, "Hmc");
+    BOOST_TEST((m.inverse() == std::vector<double>{4, 1 + 5e-7, 1 + 5e-7, 2}));
+}
+
+// An estimate never throws: where it cannot be used, nothing has changed.
+BOOST_AUTO_TEST_CASE(estimates) {
+    Metric<float> diagonal(MetricKind::diagonal, 2), dense(MetricKind::dense, 2);
+    BOOST_TEST(diagonal.estimate_inverse({2, 3}));
+    BOOST_TEST(dense.estimate_inverse({2, 2, 2, 2}));
+    const std::vector<double> before = dense.inverse();
+    BOOST_TEST((before[0] > 2 && before[0] < 2.001 && before[1] == 2));
+    for (const double bad : {0.0, 1e60, std::nan("")}) {
+        BOOST_TEST(!diagonal.estimate_inverse({1, bad}));
+        BOOST_TEST(!dense.estimate_inverse({1, 0, 0, bad}));
+        BOOST_TEST((diagonal.inverse() == std::vector<double>{2, 3}));
+        BOOST_TEST((dense.inverse() == before));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

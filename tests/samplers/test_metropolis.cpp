@@ -51,11 +51,12 @@ BOOST_AUTO_TEST_CASE(errors) {
     const auto error = [](const Metropolis& options) {
         return error_of<ValueError>([&] { options.begin(standard_normal(), ChainStart<double>{{1, 1}, 0, 0, 100}); });
     };
-    BOOST_TEST(error({.scale = 0}) == "Metropolis: scale is 0; it must be positive");
+    BOOST_TEST(error({.step_size = 0}) == "Metropolis: step_size is 0; it must be positive");
     BOOST_TEST(error({.target_acceptance = 0}) == "Metropolis: target_acceptance is 0; it must be between 0 and 1");
     BOOST_TEST(error({.first = -1}) == "Metropolis: first is -1; it must not be negative");
+    BOOST_TEST(error({.window = 0}) == "Metropolis: window is 0; at least 1 is needed");
     BOOST_TEST(Metropolis{}.describe() ==
-               "Metropolis(scale = 2.38, target_acceptance = by dimension, metric = diagonal, inverse_metric = [], "
+               "Metropolis(step_size = 2.38, target_acceptance = by dimension, metric = diagonal, inverse_metric = [], "
                "adapt = yes, first = 75, window = 25, last = 50)");
 }
 

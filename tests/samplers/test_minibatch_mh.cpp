@@ -83,7 +83,10 @@ BOOST_AUTO_TEST_CASE(resume) {
     check_resume(sampler, NoisyGaussian<float>(ten_dimensions(), 0.1), 10, 25);
 }
 
-BOOST_AUTO_TEST_CASE(invalid_points) { check_invalid(ApproximateMinibatchMala{.step_size = 0.5}); }
+BOOST_AUTO_TEST_CASE(invalid_points) {
+    check_invalid(ApproximateMinibatchMala{.step_size = 0.5});
+    check_invalid_gradient(ApproximateMinibatchMala{.step_size = 0.5, .batch = 5});
+}
 
 BOOST_AUTO_TEST_CASE(errors_and_description) {
     check_stochastic_errors("ApproximateMinibatchMala", ApproximateMinibatchMala{.batch = 5});

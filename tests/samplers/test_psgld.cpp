@@ -136,6 +136,36 @@ BOOST_AUTO_TEST_CASE(threads) {
 
 BOOST_AUTO_TEST_CASE(invalid_points) {
     check_invalid(Psgld{.step_size = 0.5, .preconditioner = Preconditioner::fixed({1})});
+    check_invalid_gradient(Psgld{.step_size = 0.5, .batch = 5, .preconditioner = Preconditioner::fixed({1})});
+    check_invalid_gradient(Psgld{.step_size = 0.05, .batch = 5, .preconditioner = Preconditioner::rmsprop(0.9, 0.1)});
+}
+
+// RMSprop does not remember a gradient that is not finite, even where the chain could not help seeing it: all of them
+// after the tenth, for a while. And it forgets one whose square overflows.
+BOOST_AUTO_TEST_CASE(memory_after_a_bad_gradient) {
+    const auto memory_after = [](int steps, float bad, std::int64_t last) {
+        const Spoilt<float> spoilt(NoisyGaussian<float>(one_dimension(1), 0.1),
+                                   [=](std::int64_t t, std::span<const float>, Energy&, std::span<float> g) {
+                                       if (t > 10 && t <= last) g[0] = bad;
+                                   });
+        const auto chain = Psgld{.step_size = 1e-3, .batch = 5}.begin(spoilt.clone(), ChainStart<float>{{0.5f}});
+        int invalid = 0;
+        for (int t = 0; t < steps; ++t) invalid += chain->step().invalid;
+        Saved saved;
+        chain->visit(saved);
+        return std::pair(saved.floats.at("memory")[0], invalid);
+    };
+    const float quiet = std::numeric_limits<float>::quiet_NaN();
+    const auto [during, some] = memory_after(15, quiet, 1000);
+    const auto [after, all] = memory_after(1000, quiet, 30);
+    BOOST_TEST((during > 0 && during < 1));
+    BOOST_TEST((after > 0 && after < 1));
+    BOOST_TEST(some == 6);
+    BOOST_TEST((all >= 10 && all <= 20));
+    const auto [large, none] = memory_after(30, 1e25f, 11);
+    BOOST_TEST((large > 1e37f && large < INFINITY));
+    BOOST_TEST(none == 0);
+    BOOST_TEST(memory_after(40000, 1e25f, 11).first < 1);
 }
 
 BOOST_AUTO_TEST_CASE(errors_and_description) {

@@ -126,6 +126,9 @@ BOOST_AUTO_TEST_CASE(invalid_points) {
     check_invalid(Sghmc{.step_size = 0.3, .friction = 0.5});
     check_invalid(NaiveSghmc{.step_size = 0.3, .length = 2});
     check_invalid(NaiveSghmc{.step_size = 0.3, .length = 2, .metropolis = true});
+    check_invalid_gradient(Sghmc{.step_size = 0.1, .friction = 0.5, .batch = 5});
+    check_invalid_gradient(NaiveSghmc{.step_size = 0.1, .length = 2, .batch = 5});
+    check_invalid_gradient(NaiveSghmc{.step_size = 0.1, .length = 2, .batch = 5, .metropolis = true});
 }
 
 BOOST_AUTO_TEST_CASE(errors_and_description) {

@@ -1,5 +1,6 @@
 #include "noisy_gaussian.hpp"
 
+#include <pollen/samplers/kernels/batch_gradient.hpp>
 #include <pollen/samplers/sgld.hpp>
 #include <pollen/samplers/weighted.hpp>
 
@@ -50,6 +51,113 @@ BOOST_AUTO_TEST_CASE(control_variate) {
     BOOST_TEST(gradients == 2 * (19 * 2 + 1));
 }
 
+// U = sum_i (l_i x^2 / 2 + c_i x), sum_i c_i = 0: the slope of an item depends on x, and so does the noise.
+class Curved final : public Potential<double> {
+  public:
+    static constexpr std::int64_t n = 50;
+    Curved() {
+        Random random(7);
+        double mean = 0, sum_of_slopes = 0;
+        for (int i = 0; i < n; ++i) sum_of_slopes += i * i;
+        for (int i = 0; i < n; ++i) {
+            slopes_.push_back(i * i / sum_of_slopes);
+            shifts_.push_back(0.3 * random.normal<double>());
+            mean += shifts_.back() / n;
+        }
+        for (double& c : shifts_) c -= mean;
+    }
+    // The moments of N l_i about sum_i l_i = 1, i any item: the second is V of a batch of one at x - anchor = 1.
+    double moment(int k) const {
+        double sum = 0;
+        for (const double l : slopes_) sum += std::pow(n * l - 1, k) / n;
+        return sum;
+    }
+
+    std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Curved>(*this); }
+    std::int64_t size() const override { return 1; }
+    std::int64_t items() const override { return n; }
+    Energy evaluate(std::span<const double> x, std::span<double> g) override {
+        if (!g.empty()) g[0] = x[0];
+        return {0, x[0] * x[0] / 2};
+    }
+    Energy evaluate(std::span<const double> x, std::span<double> g, std::span<const std::int64_t> batch) override {
+        double slope = 0, shift = 0;
+        for (const std::int64_t i : batch) {
+            slope += slopes_[static_cast<std::size_t>(i)] * n / static_cast<double>(batch.size());
+            shift += shifts_[static_cast<std::size_t>(i)] * n / static_cast<double>(batch.size());
+        }
+        if (!g.empty()) g[0] = slope * x[0] + shift;
+        return {0, slope * x[0] * x[0] / 2 + shift * x[0]};
+    }
+    const std::vector<Quantity>& quantities() const override { return blocks_; }
+    void values(std::span<const double> x, std::span<double> out) override { out[0] = x[0]; }
+    const std::vector<Quantity>& blocks() const override { return blocks_; }
+    std::string describe() const override { return "curved"; }
+
+  private:
+    std::vector<double> slopes_, shifts_;
+    std::vector<Quantity> blocks_{{"x", {1}, 0}};
+};
+
+// With an anchor y the gradient is x + w (x - y), w = N l_i - 1 of variance V for batches of one item; so with
+// a = e / 2, for the moments s = E x^2, c = E x y and b = E y^2 from step to step,
+//     s = (1-a)^2 s + a^2 V (s - 2c + b) + e,    c = (1-a) c,    and b = c = s where x becomes the anchor.
+// The mean of x^2 over all steps is compared. A false alarm in one of 10^6 tests.
+BOOST_AUTO_TEST_CASE(control_variate_with_noise) {
+    const Curved potential;
+    const double e = 0.5, a = e / 2, v = potential.moment(2);
+    const auto law = [&](int every, double variance) {
+        double s = 1, c = 0, b = 0, mean = 0;
+        for (int t = 0; t < 100 * every; ++t) {
+            if (t % every == 0) {
+                b = c = s;
+                mean = 0;
+            }
+            s = (1 - a) * (1 - a) * s + a * a * variance * (s - 2 * c + b) + e;
+            c *= 1 - a;
+            mean += s / every;
+        }
+        return mean;
+    };
+    for (const int every : {3, 20}) {
+        const Sgld sampler{.step_size = e, .batch = 1, .control_variate = {.every = every}};
+        const auto chain = sampler.begin(potential.clone(), ChainStart<double>{{0}, test_seed(5), 0, 0});
+        for (int t = 0; t < 100 * every; ++t) chain->step();
+        std::vector<std::vector<double>> squares(1);
+        for (int t = 0; t < 300000; ++t) {
+            chain->step();
+            squares[0].push_back(chain->position()[0] * chain->position()[0]);
+        }
+        BOOST_TEST(std::abs(z_score(squares, law(every, v))) < 5);
+        // Without the noise that is left, and with that of an anchor which stays for another time, it is another law.
+        BOOST_TEST(std::abs(z_score(squares, law(every, 0))) > 6);
+        BOOST_TEST(std::abs(z_score(squares, law(23 - every, v))) > 6);
+    }
+}
+
+// The variance of the gradient is V (x - y)^2, whatever x is: it falls with the distance from the anchor. The sample
+// variance of m numbers has the variance (fourth moment - V^2) / m; six comparisons at 5 standard errors.
+BOOST_AUTO_TEST_CASE(noise_falls_towards_the_anchor) {
+    Curved potential;
+    kernels::BatchGradient<double> gradient("Sgld", potential, 4, 0, 1, {.every = 10});
+    std::vector<double> g(1);
+    const double v = potential.moment(2), error = std::sqrt((potential.moment(4) - v * v) / 40000);
+    gradient.begin(0);
+    gradient.arrive(std::vector{2.0}, g);
+    BOOST_TEST(g[0] == 2);
+    for (const double distance : {1.0, 0.1, 0.001}) {
+        const std::vector<double> x{2 + distance};
+        double mean = 0, variance = 0;
+        for (int k = 0; k < 40000; ++k) {
+            gradient(x, g);
+            mean += (g[0] - x[0]) / 40000;
+            variance += (g[0] - x[0]) * (g[0] - x[0]) / 40000;
+        }
+        BOOST_TEST(std::abs(mean) < 5 * distance * std::sqrt(v / 40000));
+        BOOST_TEST(std::abs(variance / (distance * distance) - v) < 5 * error);
+    }
+}
+
 // Teh's theorem: averages are weighted by the step that leaves a position, which is known before it is done. With steps
 // e_t the variance at step t is s_{t+1} = (1 - a_t)^2 s_t + e_t T + e_t^2 V / 4 exactly; its weighted mean is compared.
 // The tolerance is five standard errors, sqrt(2 / r) in r = sum e_t L / 2 relaxation times: a false alarm in one of
@@ -87,7 +195,11 @@ BOOST_AUTO_TEST_CASE(resume) {
 
 BOOST_AUTO_TEST_CASE(threads) { check_threads(Sgld{.step_size = 0.1}); }
 
-BOOST_AUTO_TEST_CASE(invalid_points) { check_invalid(Sgld{.step_size = 0.5}); }
+BOOST_AUTO_TEST_CASE(invalid_points) {
+    check_invalid(Sgld{.step_size = 0.5});
+    check_invalid_gradient(Sgld{.step_size = 0.5, .batch = 5});
+    check_invalid_gradient(Sgld{.step_size = 0.5, .batch = 5, .control_variate = {.every = 3}});
+}
 
 // At T = 0 it is SGD.
 BOOST_AUTO_TEST_CASE(without_temperature) {

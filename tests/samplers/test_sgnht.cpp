@@ -69,7 +69,10 @@ BOOST_AUTO_TEST_CASE(resume) {
 
 BOOST_AUTO_TEST_CASE(threads) { check_threads(Sgnht{.step_size = 0.1}); }
 
-BOOST_AUTO_TEST_CASE(invalid_points) { check_invalid(Sgnht{.step_size = 0.3, .friction = 0.5}); }
+BOOST_AUTO_TEST_CASE(invalid_points) {
+    check_invalid(Sgnht{.step_size = 0.3, .friction = 0.5});
+    check_invalid_gradient(Sgnht{.step_size = 0.1, .friction = 0.5, .batch = 5});
+}
 
 BOOST_AUTO_TEST_CASE(errors_and_description) {
     check_stochastic_errors("Sgnht", Sgnht{.batch = 5});

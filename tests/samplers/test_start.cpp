@@ -2,12 +2,14 @@
 #include <pollen/nn/distributions.hpp>
 #include <pollen/nn/model.hpp>
 #include <pollen/samplers/chain.hpp>
+#include <pollen/samplers/mala.hpp>
 #include <pollen/samplers/nuts.hpp>
 #include <pollen/samplers/run.hpp>
 
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "../support.hpp"
@@ -50,6 +52,11 @@ BOOST_AUTO_TEST_CASE(the_parameter_to_look_at_is_named) {
                "find_start: no starting point in 100 attempts: at the last one -log p(theta) is nan; look at a, b");
     BOOST_TEST(failure(ModelPotential<double>([](Model<double>& m) {
                    const auto a = m.real("a"), b = m.real("b");
+                   m.prior(normal_lpdf(a, 0, 1));
+                   m.prior(sqrt(-exp(b)));
+               })) == "find_start: no starting point in 100 attempts: at the last one -log p(theta) is nan; look at b");
+    BOOST_TEST(failure(ModelPotential<double>([](Model<double>& m) {
+                   const auto a = m.real("a"), b = m.real("b");
                    m.prior(normal_lpdf(a, 0, 1) + normal_lpdf(b, 0, 1));
                    m.likelihood(sqrt(abs(b) * -1.0));  // a number at b = 0 alone
                })) ==
@@ -85,6 +92,42 @@ BOOST_AUTO_TEST_CASE(out_of_the_domain_along_the_way) {
     const double least = *std::min_element(x.begin(), x.end());
     BOOST_TEST(invalid > 100);
     BOOST_TEST((least > -1 && least < -0.95));
+}
+
+namespace {
+
+// y ~ Normal(mu, sigma), 5000 numbers of mean 0 and standard deviation 0.1. Far from them the gradient is so steep that
+// the first steps take sigma to 0.
+template <Real T>
+ModelPotential<T> narrow() {
+    Tensor<T> y = Tensor<T>::empty({5000});
+    Random random(3);
+    random.fill_normal(y.mutable_values(), T(0), T(0.1));
+    return ModelPotential<T>([y](Model<T>& m) {
+        const auto mu = m.real("mu"), sigma = m.positive("sigma");
+        m.likelihood(normal_lpdf(y, mu, sigma));
+    });
+}
+
+// sigma has the mean 0.1 and the standard deviation 0.1 / sqrt(2 N) = 0.001, and the data's own differs from 0.1 by as
+// much.
+template <Real T, class S>
+void check_narrow(const S& sampler) {
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        const Draws draws = run_chains(narrow<T>(), sampler,
+                                       {.chains = 2, .warmup = 500, .draws = 200, .seed = seed, .show = Show::nothing});
+        const Tensor<double> sigma = draws["sigma"];
+        for (const double s : sigma) BOOST_TEST_REQUIRE(std::abs(s - 0.1) < 0.01);
+    }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_standard_deviation_that_underflows) {
+    check_narrow<float>(Nuts{});
+    check_narrow<double>(Nuts{});
+    check_narrow<float>(Mala{});
+    check_narrow<double>(Mala{});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -43,6 +43,11 @@ BOOST_AUTO_TEST_CASE(correlated_normal_moments) {
     check_normal(run(Tempering{.temperatures = {1, 1.3}}, *correlated_normal<float>(2), 1000, 10000, 2), 2);
 }
 
+BOOST_AUTO_TEST_CASE(step_sizes_that_stay) {
+    const auto chain = Tempering{.step_size = 0.2, .adapt = false}.begin(standard_normal(), {{0, 0}, 1, 0, 50});
+    for (int t = 0; t < 60; ++t) BOOST_TEST(chain->step().step_size == 0.2);
+}
+
 BOOST_AUTO_TEST_CASE(resumes) {
     check_resume(Tempering{}, *correlated_normal<double>());
     check_resume(Tempering{.kernel = Tempering::Kernel::metropolis}, *correlated_normal<float>(2));
@@ -64,8 +69,7 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error({.steps = 0}) == "Tempering: steps is 0..0; it must be from 1 up, and a range must rise");
     BOOST_TEST(Tempering{}.describe() ==
                "Tempering(temperatures = [1 2 4 8], kernel = hmc, step_size = 0.1, steps = 5..15, target_acceptance = "
-               "by kernel, warmup = {step_size = adapted, metric = adapted, gamma = 0.05, t0 = 10, kappa = 0.75, first "
-               "= 75, window = 25, last = 50})");
+               "by kernel, adapt = yes)");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
