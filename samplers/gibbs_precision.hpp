@@ -35,8 +35,6 @@ class GibbsPrecisionChain final : public StochasticChain<T> {
     std::span<const T> gradient() const override { return inner_->gradient(); }
     std::span<const T> momentum() const override { return inner_->momentum(); }
     std::vector<double> inverse_metric() const override { return inner_->inverse_metric(); }
-    std::span<const T> gradient() const override { return stochastic_->gradient(); }
-    std::span<const T> momentum() const override { return stochastic_->momentum(); }
     void refresh() override { stochastic_->refresh(); }
     std::span<const double> extra_values() const override { return precisions_; }
 
