@@ -28,7 +28,8 @@ struct Verdict {
     double greatest_z() const {
         return std::accumulate(z.begin(), z.end(), 0.0, [](double a, double b) { return std::max(a, std::abs(b)); });
     }
-    bool passes(double least_ess) const { return rhat < 1.01 && ess > least_ess && greatest_z() < 4; }
+    bool converged(double least_ess) const { return rhat < 1.01 && ess > least_ess; }
+    bool passes(double least_ess) const { return converged(least_ess) && greatest_z() < 4; }
     std::string text() const {
         return "R-hat " + std::to_string(rhat) + " (" + worst_rhat + "), ESS " + std::to_string(ess) + " (" +
                worst_ess + "), greatest z " + std::to_string(greatest_z()) + " (" + worst_z + ")";

@@ -12,14 +12,15 @@
 //
 //     z_run = sqrt(1 - c) u_run + sqrt(c) v,    u_run, v ~ N(0, R),    c = error^2 / (MCSE^2 + error^2)
 //
-// and what is seen is compared with those, by two numbers: the distance of Kolmogorov and Smirnov from N(0, 1) of all
-// scores together, and the mean of their squares.
+// and what is seen is compared with those, by three numbers: the distance of Kolmogorov and Smirnov from N(0, 1) of all
+// scores together, the mean of their squares, and the greatest of them.
 namespace pollen::test {
 
 struct PooledScores {
-    double distance = 0, mean_square = 0;
+    double distance = 0, mean_square = 0, greatest = 0;
     double p_distance = 0;     // of one as great
     double p_mean_square = 0;  // of one as far out, in its direction, times 2
+    double p_greatest = 0;     // of one as great
 };
 
 inline double distance_from_normal(std::vector<double> z) {
@@ -35,6 +36,12 @@ inline double distance_from_normal(std::vector<double> z) {
 
 inline double mean_square(const std::vector<double>& z) {
     return std::inner_product(z.begin(), z.end(), z.begin(), 0.0) / static_cast<double>(z.size());
+}
+
+inline double greatest_size(const std::vector<double>& z) {
+    double greatest = 0;
+    for (const double x : z) greatest = std::max(greatest, std::abs(x));
+    return greatest;
 }
 
 // The means of ten stretches of each chain, less the mean of all, scaled to a mean square of 1.
@@ -93,6 +100,7 @@ inline PooledScores pool(std::span<const pollen::Draws> runs, std::span<const Kn
     for (const Verdict& v : verdicts) z.insert(z.end(), v.z.begin(), v.z.end());
     seen.distance = distance_from_normal(z);
     seen.mean_square = mean_square(z);
+    seen.greatest = greatest_size(z);
 
     constexpr int times = 20000;
     Random random(test_seed() + 91);
@@ -103,7 +111,7 @@ inline PooledScores pool(std::span<const pollen::Draws> runs, std::span<const Kn
             out[i] = std::inner_product(l[i].begin(), l[i].begin() + static_cast<std::ptrdiff_t>(i) + 1, normal.begin(),
                                         0.0);
     };
-    double further = 0, above = 0;
+    double further = 0, above = 0, greater = 0;
     for (int t = 0; t < times; ++t) {
         correlated(common);
         z.clear();
@@ -114,8 +122,10 @@ inline PooledScores pool(std::span<const pollen::Draws> runs, std::span<const Kn
         }
         further += distance_from_normal(z) >= seen.distance;
         above += mean_square(z) >= seen.mean_square;
+        greater += greatest_size(z) >= seen.greatest;
     }
     seen.p_distance = further / times;
+    seen.p_greatest = greater / times;
     seen.p_mean_square = 2 * std::min(above, times - above) / times;
     return seen;
 }

@@ -38,6 +38,13 @@ struct Case {
     std::int64_t warmup = 1000;
 };
 
+// The mixture has a second, negligible mode where both parts cover all of the data, and a chain that begins close to it
+// stays there. Chains begin with mu = (-2, 2), sigma = (1, 1) and theta = 1/2; those of other models anywhere.
+std::vector<std::vector<double>> starts_of(const std::string& name) {
+    if (name.starts_with("low_dim_gauss_mix")) return {{-2, std::log(4), 0, 0, 0}};
+    return {};
+}
+
 template <class S>
 pollen::Draws sample(const Case<S>& c, const Potential<double>& model, int seed) {
     return run_chains(model, c.sampler,
@@ -45,12 +52,16 @@ pollen::Draws sample(const Case<S>& c, const Potential<double>& model, int seed)
                        .draws = c.draws,
                        .thin = c.thin,
                        .seed = test_seed() + static_cast<std::uint64_t>(seed),
+                       .starts = starts_of(c.name),
                        .show = Show::nothing});
 }
 
-// Each of eight seeds passes by itself, all of them together pass with an ESS beyond 10,000, and their z-scores look
-// standard normal. With other seeds, a sampler that is right fails in one of 2000 cases for each of the last two, and
-// in one of 1000 for every 16 numbers and seeds by |z| < 4, at most.
+// Each of eight seeds converges by itself. All of them together have an ESS beyond 10,000 and pass with |z| < 4. And
+// the z-scores of the seeds one by one look standard normal: there are some 1500 of them for a sampler, so that one
+// beyond 4 is nothing strange, and the greatest is compared with what is to be expected of so many.
+//
+// With other seeds, a sampler that is right fails in one of 80 runs by |z| < 4 (some 200 numbers), and in one of 70 by
+// the other three (1/2000 each for nine posteriors).
 template <class S>
 void check(const std::vector<Case<S>>& cases) {
     const std::filesystem::path folder = reference_folder();
@@ -65,9 +76,9 @@ void check(const std::vector<Case<S>>& cases) {
         for (int seed = 0; seed < seeds; ++seed) {
             runs.push_back(sample(c, model, seed));
             verdicts.push_back(judge(runs.back(), known));
-            BOOST_TEST(verdicts.back().passes(c.least_ess), c.name << ", seed "
-                                                                   << test_seed() + static_cast<std::uint64_t>(seed)
-                                                                   << ": " << verdicts.back().text());
+            BOOST_TEST(verdicts.back().converged(c.least_ess), c.name << ", seed "
+                                                                      << test_seed() + static_cast<std::uint64_t>(seed)
+                                                                      << ": " << verdicts.back().text());
             worst.rhat = std::max(worst.rhat, verdicts.back().rhat);
             worst.ess = std::min(worst.ess, verdicts.back().ess);
         }
@@ -78,19 +89,24 @@ void check(const std::vector<Case<S>>& cases) {
                                                     << pooled.distance << ", p = " << pooled.p_distance);
         BOOST_TEST(pooled.p_mean_square > 5e-4, c.name << ": the mean square of all z-scores is " << pooled.mean_square
                                                        << ", p = " << pooled.p_mean_square);
+        BOOST_TEST(pooled.p_greatest > 5e-4,
+                   c.name << ": the greatest of all z-scores is " << pooled.greatest << ", p = " << pooled.p_greatest);
         std::int64_t gradients = 0;
         for (const pollen::Draws& run : runs)
             for (const ChainRecord& chain : run.chains) gradients += chain.gradient_count;
         std::printf(
-            "%-40s R-hat %.4f, ESS %6.0f, all: ESS %6.0f, |z| %.2f; mean z^2 %.2f (p %.3f), distance %.3f (p "
-            "%.3f); %.3g gradients\n",
+            "%-40s R-hat %.4f, ESS %6.0f, all: ESS %6.0f, |z| %.2f; mean z^2 %.2f (p %.3f), distance %.3f (p %.3f), "
+            "greatest %.2f (p %.3f); %.3g gradients\n",
             c.name, worst.rhat, worst.ess, all.ess, all.greatest_z(), pooled.mean_square, pooled.p_mean_square,
-            pooled.distance, pooled.p_distance, static_cast<double>(gradients));
+            pooled.distance, pooled.p_distance, pooled.greatest, pooled.p_greatest, static_cast<double>(gradients));
         std::fflush(stdout);
     }
 }
 
 constexpr const char* schools = "eight_schools-eight_schools_noncentered";
+constexpr const char* mixture = "low_dim_gauss_mix-low_dim_gauss_mix";
+// Where parameters are strongly correlated but the posterior is close to normal. That of the Gaussian process is not,
+// and chains with a dense metric stick.
 constexpr MetricKind dense = MetricKind::dense;
 
 BOOST_AUTO_TEST_CASE(nuts) {
@@ -101,7 +117,7 @@ BOOST_AUTO_TEST_CASE(nuts) {
                  {"earnings-logearn_interaction", {.metric = dense}, 6000},
                  {"arK-arK", {.metric = dense}, 5000},
                  {"gp_pois_regr-gp_pois_regr", {}, 1500, 1000},
-                 {"low_dim_gauss_mix-low_dim_gauss_mix", {.metric = dense}, 5000},
+                 {mixture, {}, 5000},
                  {"german_credit", {}, 5000}});
 }
 
@@ -112,8 +128,8 @@ BOOST_AUTO_TEST_CASE(hmc) {
                 {"kidiq-kidscore_momhsiq", {.metric = dense}, 5000},
                 {"earnings-logearn_interaction", {.metric = dense}, 5000},
                 {"arK-arK", {.metric = dense}, 5000},
-                {"gp_pois_regr-gp_pois_regr", {.metric = dense}, 2500, 1000},
-                {"low_dim_gauss_mix-low_dim_gauss_mix", {}, 5000},
+                {"gp_pois_regr-gp_pois_regr", {}, 1000, 1000},
+                {mixture, {}, 5000},
                 {"german_credit", {}, 5000}});
 }
 
