@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,13 @@ namespace pollen::test {
 
 using Json = nlohmann::json;
 
-// Empty where the variable is not set.
+// Empty where the variable is not set; ctest knows a skipped test by what is printed then.
 inline std::filesystem::path reference_folder() {
     const char* path = std::getenv("POLLEN_REFERENCE");
-    if (!path || !*path) return {};
+    if (!path || !*path) {
+        std::cout << "Skipped: POLLEN_REFERENCE is not set\n";
+        return {};
+    }
     if (!std::filesystem::is_directory(path))
         throw std::runtime_error("POLLEN_REFERENCE is " + std::string(path) + ", which is not a folder");
     return path;

@@ -10,10 +10,7 @@ BOOST_AUTO_TEST_SUITE(reference_gradients)
 // Stan drops additive constants: differences between points are compared.
 BOOST_AUTO_TEST_CASE(log_densities_and_gradients_are_stans) {
     const std::filesystem::path folder = reference_folder();
-    if (folder.empty()) {
-        BOOST_TEST_MESSAGE("skipped: POLLEN_REFERENCE is not set");
-        return;
-    }
+    if (folder.empty()) return;
     int models = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         if (!entry.is_directory()) continue;
