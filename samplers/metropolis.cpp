@@ -26,7 +26,7 @@ class MetropolisChain final : public detail::FullBatchChain<T> {
     ChainFacts facts() const override {
         return {.target_acceptance = adapts_ ? target_ : std::numeric_limits<double>::quiet_NaN(),
                 .metric = metric_.kind(),
-                .step_size = scale_};
+                .step_size = step_size_};
     }
 
   private:

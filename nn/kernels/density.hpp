@@ -22,6 +22,13 @@
 // is worked up once, whatever the others are.
 namespace pollen::kernels {
 
+// The loops have to be one function for speed. With the checks of a sanitizer in it, gcc takes minutes for one.
+#ifdef __SANITIZE_ADDRESS__
+#define POLLEN_FLATTEN
+#else
+#define POLLEN_FLATTEN [[gnu::flatten]]
+#endif
+
 using Wanted = std::array<bool, 4>;
 
 // One argument for all elements: moving along with the index, or one number.
@@ -166,8 +173,8 @@ void evaluate_few(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int6
 }
 
 template <class Law, bool sloped, class T, std::size_t n>
-[[gnu::flatten]] void evaluate_range(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int64_t begin,
-                                     std::int64_t end) {
+POLLEN_FLATTEN void evaluate_range(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int64_t begin,
+                                   std::int64_t end) {
     const Wanted wanted = wanted_of(out);
     bool still = true;
     for (std::size_t k = 1; k < n; ++k) still = still && !in[k].moves;
@@ -187,7 +194,7 @@ template <class Law, bool sloped, class T, std::size_t n>
 
 // The only element there is.
 template <class Law, bool sloped, class T, std::size_t n>
-[[gnu::flatten]] void evaluate_one(Sources<T, n> in, const Sinks<T, n + 1>& out) {
+POLLEN_FLATTEN void evaluate_one(Sources<T, n> in, const Sinks<T, n + 1>& out) {
     using Y = Outputs<Law, sloped, T, n>;
     for (Source<T>& source : in) source.moves = false;
     const Wanted wanted = wanted_of(out);

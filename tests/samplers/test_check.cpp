@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(equal_values) {
 
 // Chains that never move have the right law, since they begin with it; but their effective sample size tells.
 BOOST_AUTO_TEST_CASE(chains_that_do_not_move) {
-    const Metropolis stuck{.scale = 1e9, .adapt = false};
+    const Metropolis stuck{.step_size = 1e9, .adapt = false};
     const GewekeTest g = geweke_test(simulation_of<Conjugate>(), stuck, some);
     BOOST_TEST(g.moments[0].ess < 10);
     BOOST_TEST(summary(g).find("independent draws of mu; its z says little.") != std::string::npos);
