@@ -3,6 +3,7 @@
 #include <pollen/autograd/error.hpp>
 #include <pollen/nn/checks.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -99,6 +100,12 @@ HamiltonianChain<T>::HamiltonianChain(const char* name, std::unique_ptr<Potentia
       metric_(kind, this->size()),
       warmup_(this->warmup_steps_, target, warmup, kind, this->size()),
       target_(target) {
+    const std::vector<T>& gradient = this->z_.gradient;
+    const auto bad = std::find_if_not(gradient.begin(), gradient.end(), [](T g) { return std::isfinite(g); });
+    if (bad != gradient.end())
+        throw ValueError(std::string(name) + ": the gradient is " + to_text(static_cast<double>(*bad)) +
+                         " at the start, for " + this->potential_->block_of(bad - gradient.begin()) +
+                         "; it must be finite");
     if (!inverse_metric.empty()) metric_.set_inverse(inverse_metric, name);
     trial_.resize(this->z_.position.size());
 }

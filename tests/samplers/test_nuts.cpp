@@ -112,6 +112,13 @@ BOOST_AUTO_TEST_CASE(errors) {
                "Nuts(step_size = 1, max_depth = 10, target_acceptance = 0.8, max_error = 1000, metric = diagonal, "
                "inverse_metric = [], warmup = {step_size = adapted, metric = adapted, gamma = 0.05, t0 = 10, kappa = "
                "0.75, first = 75, window = 25, last = 50})");
+    Written<double> steep(1, [](std::span<const double> x, std::span<double> g) {
+        if (!g.empty()) g[0] = NAN;
+        return x[0];
+    });
+    BOOST_TEST(error_of<ValueError>([&] {
+                   Nuts{}.begin(steep.clone(), ChainStart<double>{{1}, 0, 0, 0});
+               }) == "Nuts: the gradient is nan at the start, for x; it must be finite");
     // An exception of the model goes through.
     Written<double> broken(1, [n = 0](std::span<const double> x, std::span<double> g) mutable {
         if (++n == 5) throw std::runtime_error("model");
