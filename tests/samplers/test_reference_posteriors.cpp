@@ -106,7 +106,7 @@ void check(const std::vector<Case<S>>& cases) {
 constexpr const char* schools = "eight_schools-eight_schools_noncentered";
 constexpr const char* mixture = "low_dim_gauss_mix-low_dim_gauss_mix";
 // Where parameters are strongly correlated but the posterior is close to normal. That of the Gaussian process is not,
-// and chains with a dense metric stick.
+// and chains with a dense metric stick; with steps for an acceptance of 0.8, NUTS now and then does so, too.
 constexpr MetricKind dense = MetricKind::dense;
 
 BOOST_AUTO_TEST_CASE(nuts) {
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(nuts) {
                  {"kidiq-kidscore_momhsiq", {.metric = dense}, 5000},
                  {"earnings-logearn_interaction", {.metric = dense}, 6000},
                  {"arK-arK", {.metric = dense}, 5000},
-                 {"gp_pois_regr-gp_pois_regr", {}, 1500, 1000},
+                 {"gp_pois_regr-gp_pois_regr", {.target_acceptance = 0.95}, 1500, 1000},
                  {mixture, {}, 5000},
                  {"german_credit", {}, 5000}});
 }
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(centred_eight_schools_are_reported) {
         const std::string text = summary(draws);
         const auto says = [&](const char* what) { return text.find(what) != std::string::npos; };
         BOOST_TEST(says("Warning: Divergences: "), text);
-        BOOST_TEST(says("of 4000 draws"), text);
+        BOOST_TEST(says("of 4000 steps"), text);
         BOOST_TEST(says("The sampler cannot follow the posterior there and the draws are biased away from it"), text);
         BOOST_TEST((says("Warning: R-hat above 1.01 for ") || says("Warning: ESS below 100 a chain (400 in all) for ")),
                    text);
