@@ -7,6 +7,7 @@
 #include <pollen/nn/kernels/sparse_rows.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace pollen::kernels {
@@ -158,9 +159,8 @@ Tensor<T> turned_whole(const T* x, Int rows, Int columns, Int ld, Pool& pool) {
 template <class T>
 void sparse_product(const SparsePattern& w, const T* values, Int n, const T* x, const T* bias, T* y) {
     if (n == 1) {
-        // Rows do not depend on each other, so here the cut may depend on the number of threads: an equal share for
-        // each.
-        const Int pieces = std::clamp<Int>(2 * w.size() / task_numbers, 1, thread_count());
+        // 1, 2, 4, ... pieces, so that any number of threads that is a power of two has equal shares.
+        const auto pieces = static_cast<Int>(std::bit_floor(static_cast<std::uint64_t>(w.size() / task_numbers + 1)));
         const Int rows = (w.rows() / pieces / SparsePattern::slice_rows + 1) * SparsePattern::slice_rows;
         return parallel_for(w.rows(), rows,
                             [&](Int begin, Int end) { rows_by_vector(w, values, x, bias, y, begin, end); });

@@ -20,6 +20,7 @@ class TemporaryDirectory {
     }
     ~TemporaryDirectory() {
         std::error_code ignored;
+        std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
         std::filesystem::remove_all(path_, ignored);
     }
     TemporaryDirectory(const TemporaryDirectory&) = delete;
@@ -29,9 +30,10 @@ class TemporaryDirectory {
     std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
     // The names in it, also hidden ones.
-    std::set<std::string> names() const {
+    std::set<std::string> names() const { return names_in(path_); }
+    static std::set<std::string> names_in(const std::string& directory) {
         std::set<std::string> found;
-        for (const auto& entry : std::filesystem::directory_iterator(path_)) found.insert(entry.path().filename());
+        for (const auto& entry : std::filesystem::directory_iterator(directory)) found.insert(entry.path().filename());
         return found;
     }
 
@@ -41,6 +43,7 @@ class TemporaryDirectory {
 
 inline std::string contents(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
+    if (!in) throw std::runtime_error(path + " cannot be read");
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "../data/temporary_directory.hpp"
+
 #include <pollen/data/safetensors.hpp>
 
 #include <fcntl.h>
@@ -7,49 +9,12 @@
 #include <unistd.h>
 #include <boost/test/unit_test.hpp>
 
-#include <chrono>
-#include <csignal>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace pollen::test {
-
-// A directory that is there as long as this object.
-class Folder {
-  public:
-    Folder() {
-        std::string name = (std::filesystem::temp_directory_path() / "pollen-run-XXXXXX").string();
-        BOOST_REQUIRE(mkdtemp(name.data()));
-        path_ = name;
-    }
-    ~Folder() {
-        std::error_code ignored;
-        std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Folder(const Folder&) = delete;
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-    std::string path() const { return path_.string(); }
-
-  private:
-    std::filesystem::path path_;
-};
-
-inline std::string contents(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    BOOST_REQUIRE_MESSAGE(file.good(), path << " cannot be read");
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-inline void overwrite(const std::string& path, const std::string& text) {
-    std::ofstream(path, std::ios::binary) << text;
-}
 
 // A file of draws without its timings.
 inline std::string timeless(const std::string& path) {
@@ -75,9 +40,9 @@ inline bool same_run(const std::string& a, const std::string& b, int chains) {
     return true;
 }
 
-// Begins one case of this very program in a process of its own, with a text for it in the environment. Afresh, not a
-// copy of this process: a copy would have none of its threads.
-inline pid_t begin_case(const std::string& name, const std::string& text) {
+// Runs one case of this very program in a process of its own, with a text for it in the environment. Afresh, not a
+// copy of this process: a copy would have none of its threads. Returns what waitpid says.
+inline int run_case(const std::string& name, const std::string& text) {
     const std::string select = "--run_test=" + name;
     const pid_t child = fork();
     if (child == 0) {
@@ -89,24 +54,9 @@ inline pid_t begin_case(const std::string& name, const std::string& text) {
         _exit(127);
     }
     BOOST_REQUIRE(child > 0);
-    return child;
-}
-
-// Waits for it. Returns what waitpid says.
-inline int end_of(pid_t child) {
     int status = 0;
     BOOST_REQUIRE(waitpid(child, &status, 0) == child);
     return status;
-}
-
-inline int run_case(const std::string& name, const std::string& text) { return end_of(begin_case(name, text)); }
-
-// The same, killed after so many milliseconds if it has not ended by itself.
-inline int kill_case(const std::string& name, const std::string& text, double milliseconds) {
-    const pid_t child = begin_case(name, text);
-    std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(milliseconds));
-    kill(child, SIGKILL);
-    return end_of(child);
 }
 
 // The text for such a case; empty in a usual run of the tests.

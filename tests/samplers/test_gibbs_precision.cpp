@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(conditional_law) {
 
 // The draws of a run, and its files, have the precisions that the chain had.
 BOOST_AUTO_TEST_CASE(precisions_are_drawn) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     const NetworkPotential<double> u = network<double>();
     const GibbsPrecision<Sgld> sampler{.sampler = {.batch = 4}, .hyperprior = {.every = 2}};
     const std::vector<double> at(11, 0.1);

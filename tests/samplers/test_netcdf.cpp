@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_SUITE(netcdf)
 
 namespace {
 
-Draws some_draws(const Folder& folder) {
+Draws some_draws(const TemporaryDirectory& folder) {
     return run_chains(shapes_model<double>(), Nuts{},
                       {.chains = 2,
                        .warmup = 5,
@@ -32,7 +32,7 @@ Draws some_draws(const Folder& folder) {
 #ifndef POLLEN_HAVE_NETCDF
 
 BOOST_AUTO_TEST_CASE(without_the_library_an_error_says_so) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     const Draws draws = some_draws(folder);
     BOOST_TEST(!have_netcdf());
     BOOST_TEST(error_of<Error>([&] { write_netcdf(folder / "d.nc", draws); }) ==
@@ -105,7 +105,7 @@ class File {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(draws_become_a_netcdf_4_file) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     const Draws draws = some_draws(folder);
     const std::string path = folder / "d.nc";
     BOOST_TEST(have_netcdf());
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(draws_become_a_netcdf_4_file) {
 }
 
 BOOST_AUTO_TEST_CASE(a_sampler_has_the_statistics_it_has) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     write_netcdf(folder / "d.nc", run_chains(shapes_model<double>(), Walk{.weight = 2},
                                              {.chains = 2, .warmup = 5, .draws = 7, .show = Show::nothing}));
     const File file(folder / "d.nc");
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_sampler_has_the_statistics_it_has) {
 }
 
 BOOST_AUTO_TEST_CASE(the_files_of_the_draws_may_be_gone) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     const Draws draws = some_draws(folder);
     std::filesystem::rename(folder / "run", folder / "moved");
     write_netcdf(folder / "d.nc", draws);
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(the_files_of_the_draws_may_be_gone) {
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_written) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     const Draws draws = some_draws(folder);
     BOOST_TEST(error_of<FileError>([&] {
                    write_netcdf(folder / "none/d.nc", draws);

@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(probabilities_are_averaged_over_draws) {
 }
 
 BOOST_AUTO_TEST_CASE(files_predict_what_the_memory_does) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     const Problem problem;
     const Tensor<float>& x = problem.data.inputs;
     const Draws kept = run_chains(problem.potential(), Walk{.scale = 0.2}, problem.options(folder.path()));
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(files_predict_what_the_memory_does) {
         "fewer rows of x, or every k-th draw");
     // A file that lost its end.
     const std::string text = contents(filed.files[1]);
-    overwrite(filed.files[1], text.substr(0, text.size() / 2));
+    put(filed.files[1], text.substr(0, text.size() / 2));
     BOOST_TEST(error_of<FileError>([&] {
                    predict_draws<float>(problem.net, filed, x);
                }).ends_with(" draws; there should be 40"));
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(files_predict_what_the_memory_does) {
 
 // Langevin steps in cycles: draws of weight 0 are left out, the others count as much as they weigh.
 BOOST_AUTO_TEST_CASE(probabilities_are_weighted) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     const Problem problem;
     const Tensor<float>& x = problem.data.inputs;
     const Cyclical sampler{.step_size = 0.05, .steps = 60, .cycles = 3, .exploration = 0.4};

@@ -81,7 +81,7 @@ NetworkPotential<float> regression() {
 template <class S>
 void check(const S& sampler, const Potential<float>& potential, std::int64_t flush_every = 0) {
     BOOST_TEST_CONTEXT(sampler.describe()) {
-        const Folder folder;
+        const TemporaryDirectory folder;
         RunOptions options{.chains = 2,
                            .warmup = 200,
                            .draws = 40,

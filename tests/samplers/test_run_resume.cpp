@@ -1,21 +1,13 @@
 #include "../support.hpp"
-#include "run_files.hpp"
-#include "walk_sampler.hpp"
+#include "killable_run.hpp"
 
-#include <pollen/data/atomic_file.hpp>
-#include <pollen/nn/distributions.hpp>
 #include <pollen/samplers/kernels/chain_runner.hpp>
-#include <pollen/samplers/nuts.hpp>
-#include <pollen/samplers/run.hpp>
 
 #include <zlib.h>
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
-#include <sstream>
 
 using namespace pollen;
 using namespace pollen::test;
@@ -24,84 +16,6 @@ BOOST_AUTO_TEST_SUITE(run_resume)
 
 namespace {
 
-constexpr int chains = 4;
-
-RunOptions quiet(const std::string& directory) {
-    return {.chains = chains,
-            .warmup = 40,
-            .draws = 30,
-            .thin = 2,
-            .seed = 11,
-            .directory = directory,
-            .flush_every = 6,
-            .save_warmup = true,
-            .show = Show::nothing};
-}
-
-// Ends the process at one of the calls below.
-struct Fuse {
-    std::atomic<std::int64_t> evaluations = 0, calls = 0;
-    std::int64_t evaluation = -1, call = -1;  // the one it burns at
-    int signal = SIGKILL;
-} fuse;
-
-void burn() { std::raise(fuse.signal); }
-
-// Calls of the file system that do half of what they should, and then the process is gone; or all of it. What was
-// written survives the process, if not the machine, without being flushed to the disk, which would take its time.
-void arm_files() {
-    detail::FileCalls& calls = detail::file_calls();
-    const detail::FileCalls own;
-    calls.write = [own](int file, const void* data, std::size_t bytes) {
-        if (fuse.calls++ == fuse.call) {
-            own.write(file, data, bytes / 2);
-            burn();
-        }
-        return own.write(file, data, bytes);
-    };
-    calls.fsync = [](int) {
-        if (fuse.calls++ == fuse.call) burn();
-        return 0;
-    };
-    calls.rename = [own](const char* from, const char* to) {
-        const std::int64_t now = fuse.calls++;
-        if (now == fuse.call && now % 2) burn();
-        const int result = own.rename(from, to);
-        if (now == fuse.call) burn();
-        return result;
-    };
-}
-
-Draws run(const RunOptions& options, bool nuts) {
-    const Tensor<double> y{28, 8, -3, 7, -1, 1, 18, 12}, sigma{15, 10, 16, 11, 9, 11, 10, 18};
-    const auto count = [] {
-        if (fuse.evaluations++ == fuse.evaluation) burn();
-    };
-    if (!nuts) {
-        return run_chains(ModelPotential<float>([=](Model<float>& m) {
-                              count();
-                              const auto x = m.real("x", {3, 2});
-                              m.prior(sum(square(x)) * -0.5);
-                          }),
-                          Walk{.weight = 2}, options);
-    }
-    return run_chains(ModelPotential<double>([=](Model<double>& m) {
-                          count();
-                          const auto mu = m.real("mu"), tau = m.positive("tau"), z = m.real("z", {8});
-                          m.prior(normal_lpdf(mu, 0, 5));
-                          m.prior(half_cauchy_lpdf(tau, 5));
-                          m.prior(normal_lpdf(z, 0, 1));
-                          m.likelihood(normal_lpdf(y, m.quantity("theta", mu + tau * z), sigma));
-                      }),
-                      Nuts{}, options);
-}
-
-std::string child_name() { return "run_resume/child"; }
-
-struct ResetCalls {
-    ~ResetCalls() { detail::file_calls() = detail::FileCalls(); }
-};
-
 std::string resume_error(RunOptions options, const Walk& walk = {}, double centre = 0) {
     options.resume = true;
     return error_of<FileError>([&] { run_chains(shapes_model<double>(centre), walk, options); });
@@ -109,124 +23,8 @@ std::string resume_error(RunOptions options, const Walk& walk = {}, double centr
 
 }  // namespace
 
-// Not a test in itself: what the others run in a process of its own, and end.
-BOOST_AUTO_TEST_CASE(child) {
-    std::istringstream text(child_text());
-    std::string directory, sampler;
-    if (!(text >> directory >> sampler >> fuse.evaluation >> fuse.call)) return;
-    arm_files();
-    RunOptions options = quiet(directory);
-    options.resume = true;
-    run(options, sampler == "nuts");
-}
-
-BOOST_AUTO_TEST_CASE(killed_at_any_moment_and_resumed_the_files_are_the_same) {
-    for (const bool nuts : {true, false}) {
-        const Folder folder;
-        arm_files();
-        const ResetCalls reset;
-        fuse.evaluations = 0;
-        fuse.calls = 0;
-        const Draws whole = run(quiet(folder / "whole"), nuts);
-        const std::int64_t evaluations = fuse.evaluations, calls = fuse.calls;
-
-        Random random(5);
-        const auto moment = [&](std::int64_t n) {
-            return static_cast<std::int64_t>(random.uniform<double>() * static_cast<double>(n));
-        };
-        const auto burn_once = [&](const std::string& directory, bool in_model, std::int64_t least) {
-            std::ostringstream text;
-            const std::int64_t at = least + moment((in_model ? evaluations : calls) - least);
-            text << directory << (nuts ? " nuts " : " walk ") << (in_model ? at : -1) << ' ' << (in_model ? -1 : at);
-            return run_case(child_name(), text.str());
-        };
-        for (int k = 0; k < (nuts ? 20 : 6); ++k) {
-            const std::string directory = folder / ("killed" + std::to_string(k));
-            const int status = burn_once(directory, k % 2 == 0, 0);
-            BOOST_TEST((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
-            RunOptions options = quiet(directory);
-            options.resume = true;
-            const Draws resumed = run(options, nuts);
-            BOOST_TEST(resumed.values == whole.values);
-            BOOST_TEST(same_run(folder / "whole", directory, chains), "killed at moment " << k);
-        }
-        // Killed again and again, it comes to its end as well.
-        const std::string directory = folder / "often";
-        for (int k = 0; k < 5; ++k) burn_once(directory, k % 2 == 0, 0);
-        RunOptions options = quiet(directory);
-        options.resume = true;
-        run(options, nuts);
-        BOOST_TEST(same_run(folder / "whole", directory, chains));
-        std::size_t files = 0;
-        for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(directory)) ++files;
-        BOOST_TEST(files == 2 * chains);  // nothing temporary is left
-    }
-}
-
-// Not a test in itself: a run with all its flushes.
-BOOST_AUTO_TEST_CASE(long_child) {
-    if (child_text().empty()) return;
-    RunOptions options = quiet(child_text());
-    options.draws = 3000;
-    options.flush_every = 200;
-    options.resume = true;
-    run(options, true);
-}
-
-BOOST_AUTO_TEST_CASE(killed_after_any_time_and_resumed_the_files_are_the_same, *boost::unit_test::label("slow")) {
-    const Folder folder;
-    const std::string child = "run_resume/long_child";
-    BOOST_REQUIRE(run_case(child, folder / "whole") == 0);
-    const auto begin = std::chrono::steady_clock::now();
-    BOOST_REQUIRE(run_case(child, folder / "again") == 0);
-    const std::chrono::duration<double, std::milli> length = std::chrono::steady_clock::now() - begin;
-    BOOST_TEST(same_run(folder / "whole", folder / "again", chains));
-    Random random(17);
-    int killed = 0;
-    for (int k = 0; k < 20; ++k) {
-        const std::string directory = folder / ("killed" + std::to_string(k));
-        for (int times = 0; times <= k % 3; ++times) {
-            const int status = kill_case(child, directory, length.count() * random.uniform<double>());
-            killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-        }
-        BOOST_REQUIRE(run_case(child, directory) == 0);
-        BOOST_TEST(same_run(folder / "whole", directory, chains), "killed at moment " << k);
-        std::size_t files = 0;
-        for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(directory)) ++files;
-        BOOST_TEST(files == 2 * chains);
-    }
-    BOOST_TEST(killed > 10);
-}
-
-BOOST_AUTO_TEST_CASE(control_c_ends_a_run_that_can_go_on) {
-    const Folder folder;
-    const Draws whole = run(quiet(folder / "whole"), false);
-    RunOptions options = quiet(folder / "cut");
-    fuse.evaluations = 0;
-    fuse.evaluation = 390;  // of some 420
-    fuse.signal = SIGINT;
-    const Draws cut = run(options, false);
-    fuse.evaluation = -1;
-    fuse.signal = SIGKILL;
-    BOOST_TEST(cut.interrupted);
-    BOOST_TEST(!whole.interrupted);
-    BOOST_TEST(cut.size() > 0);
-    BOOST_TEST(cut.files.size() == cut.chains.size());
-    for (std::size_t c = 0; c < cut.chains.size(); ++c) {
-        const auto from = static_cast<std::size_t>(cut.chains[c].chain - 1);
-        for (std::size_t t = 0; t < static_cast<std::size_t>(cut.size()); ++t) {
-            BOOST_TEST(cut.values(c, t, 0) == whole.values(from, t, 0));
-            BOOST_TEST(cut.chains[c].energy[t] == whole.chains[from].energy[t]);
-        }
-    }
-    BOOST_TEST(contents(folder / "cut/chain_1.csv").ends_with(" seconds (Total)\n# \n"));
-    options.resume = true;
-    BOOST_TEST(run(options, false).values == whole.values);
-    BOOST_TEST(same_run(folder / "whole", folder / "cut", chains));
-}
-
 BOOST_AUTO_TEST_CASE(another_run_is_not_resumed) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     RunOptions options = quiet(folder.path());
     run_chains(shapes_model<double>(), Walk{}, options);
     const std::string state = folder / "chain_1.state";
@@ -271,7 +69,7 @@ BOOST_AUTO_TEST_CASE(another_run_is_not_resumed) {
 }
 
 BOOST_AUTO_TEST_CASE(damaged_files_are_not_resumed) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     const RunOptions options = quiet(folder.path());
     run_chains(shapes_model<double>(), Walk{}, options);
     const std::string state = folder / "chain_1.state", csv = folder / "chain_1.csv";
@@ -280,11 +78,11 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_not_resumed) {
     for (std::size_t k = 0; k < state_text.size(); k += 7) {
         std::string text = state_text;
         text[k] = static_cast<char>(text[k] ^ 4);
-        overwrite(state, text);
+        put(state, text);
         BOOST_TEST(resume_error(options).starts_with(state + ": "), "byte " << k);
     }
     for (std::size_t k = 0; k < state_text.size(); k += 97) {
-        overwrite(state, state_text.substr(0, k));
+        put(state, state_text.substr(0, k));
         BOOST_TEST(resume_error(options).starts_with(state + ": "), "length " << k);
     }
     TensorFile file = read_safetensors(folder / "chain_2.state");
@@ -297,24 +95,24 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_not_resumed) {
     file.metadata.erase("format");
     write_safetensors(state, file);
     BOOST_TEST(resume_error(options) == state + ": metadata: there is no format; is it the state of a chain?");
-    overwrite(state, contents(folder / "chain_2.state"));
+    put(state, contents(folder / "chain_2.state"));
     BOOST_TEST(resume_error(options) ==
                state +
                    ": the saved run has chain 2 of 4, this one has 1 of 4; to start anew, choose another directory");
 
-    overwrite(state, state_text);
-    overwrite(csv, csv_text.substr(0, csv_text.size() / 2));
+    put(state, state_text);
+    put(csv, csv_text.substr(0, csv_text.size() / 2));
     BOOST_TEST(
         resume_error(options).starts_with(csv + ": has " + std::to_string(csv_text.size() / 2) + " bytes, but had "));
     std::string text = csv_text;
     text[text.find("x_plus_s")] = 'y';
-    overwrite(csv, text);
+    put(csv, text);
     BOOST_TEST(resume_error(options) == csv + ": does not begin as the file of this run does");
     text = csv_text;
     text[text.rfind("\n# \n#  Elapsed") - 3] = '\n';
-    overwrite(csv, text);
+    put(csv, text);
     BOOST_TEST(resume_error(options).starts_with(csv + ": line "));
-    overwrite(csv, csv_text);
+    put(csv, csv_text);
     std::filesystem::remove(state);
     BOOST_TEST(resume_error(options) == csv + ": holds something, but " + state +
                                             ", from which the run could go on, is not there; choose another directory");
@@ -322,8 +120,8 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_not_resumed) {
 }
 
 BOOST_AUTO_TEST_CASE(a_directory_that_cannot_be_written) {
-    const Folder folder;
-    overwrite(folder / "file", "text");
+    const TemporaryDirectory folder;
+    put(folder / "file", "text");
     RunOptions options = quiet(folder / "file/run");
     BOOST_TEST(error_of<FileError>([&] {
                    run_chains(shapes_model<double>(), Walk{}, options);
@@ -339,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_directory_that_cannot_be_written) {
                folder / "run/chain_1.csv: cannot be written: opening: Permission denied");
     detail::file_calls() = detail::FileCalls();
     // A chain that cannot begin leaves no files of the others, either.
-    overwrite(folder / "run/chain_3.csv", "mine");
+    put(folder / "run/chain_3.csv", "mine");
     BOOST_TEST(error_of<FileError>([&] { run_chains(shapes_model<double>(), Walk{}, options); }) ==
                folder / "run/chain_3.csv" +
                    ": is there already; resume that run, remove its files, or choose another directory");
@@ -349,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_directory_that_cannot_be_written) {
 }
 
 BOOST_AUTO_TEST_CASE(two_runs_do_not_write_to_one_file) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     detail::ChainFile one, other;
     one.open(folder / "chain_1.csv", true);
     BOOST_TEST(error_of<FileError>([&] { other.open(folder / "chain_1.csv", false); }) ==
@@ -358,13 +156,13 @@ BOOST_AUTO_TEST_CASE(two_runs_do_not_write_to_one_file) {
 
 // The lock comes first: what looks like the leftovers of a killed run may be the file that another run is writing.
 BOOST_AUTO_TEST_CASE(a_run_is_left_alone_by_a_second_one) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     RunOptions options = quiet(folder.path());
     run_chains(shapes_model<double>(), Walk{}, options);
     detail::ChainFile running;
     running.open(folder / "chain_1.csv", false);
     const std::string half = folder / ".chain_1.state.123-0.tmp";
-    overwrite(half, "half a state");
+    put(half, "half a state");
     BOOST_TEST(resume_error(options) == folder / "chain_1.csv: another run is writing to it now");
     BOOST_TEST(contents(half) == "half a state");
     running = detail::ChainFile();
@@ -374,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_run_is_left_alone_by_a_second_one) {
 }
 
 BOOST_AUTO_TEST_CASE(a_file_with_a_new_top_is_locked) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     const std::string path = folder / "chain_1.csv";
     detail::ChainFile file;
     file.open(path, true);
@@ -388,10 +186,10 @@ BOOST_AUTO_TEST_CASE(a_file_with_a_new_top_is_locked) {
 }
 
 BOOST_AUTO_TEST_CASE(one_bad_state_leaves_the_files_of_all_chains_as_they_are) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     const RunOptions options = quiet(folder.path());
     run_chains(shapes_model<double>(), Walk{}, options);
-    overwrite(folder / "chain_4.state", "damaged");
+    put(folder / "chain_4.state", "damaged");
     const auto csv = [&](int c) { return contents(folder / ("chain_" + std::to_string(c) + ".csv")); };
     std::vector<std::string> before;
     for (int c = 1; c <= chains; ++c) before.push_back(csv(c));
@@ -400,7 +198,7 @@ BOOST_AUTO_TEST_CASE(one_bad_state_leaves_the_files_of_all_chains_as_they_are) {
 }
 
 BOOST_AUTO_TEST_CASE(a_longer_run_goes_on_from_a_shorter_one) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     RunOptions options = quiet(folder / "whole");
     options.draws = 70;
     const Draws whole = run(options, true);
@@ -437,13 +235,13 @@ BOOST_AUTO_TEST_CASE(a_longer_run_goes_on_from_a_shorter_one) {
 
 // A state whose checksum is right, but whose contents are not.
 BOOST_AUTO_TEST_CASE(a_state_of_other_sizes_is_not_resumed) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     const RunOptions options = quiet(folder.path());
     run_chains(shapes_model<double>(), Walk{}, options);
     const std::string path = folder / "chain_1.state";
     const std::string original = contents(path);
     const auto with = [&](auto change) {
-        overwrite(path, original);
+        put(path, original);
         TensorFile file = read_safetensors(path);
         change(file);
         file.metadata["checksum"] = "00000000";
@@ -491,7 +289,7 @@ BOOST_AUTO_TEST_CASE(flushes_take_a_small_part_of_the_time) {
 }
 
 BOOST_AUTO_TEST_CASE(a_full_disk_loses_nothing_that_was_flushed) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     RunOptions options = quiet(folder / "whole");
     const Draws whole = run_chains(shapes_model<double>(), Walk{}, options);
     options.directory = folder / "full";

@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(a_sampler_has_the_columns_it_has) {
 
 BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
     for (const bool weights : {false, true}) {
-        const Folder folder;
+        const TemporaryDirectory folder;
         const Draws draws = some_draws(weights);
         const std::vector<std::string> files = write_stan_csv(folder.path(), draws);
         const Draws read = read_stan_csv(files);
@@ -278,13 +278,13 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_has_its_line) {
     BOOST_TEST(error_of<FileError>([] { StanCsvReader("/nowhere/c.csv"); }) ==
                "/nowhere/c.csv: cannot be opened: No such file or directory");
     BOOST_TEST(error_of<FileError>([] { StanCsvReader("/dev/zero"); }) == "/dev/zero: is not a regular file");
-    const Folder folder;
-    overwrite(folder / "a.csv", "lp__,x\n1,2\n");
-    overwrite(folder / "b.csv", "lp__,y\n1,2\n");
+    const TemporaryDirectory folder;
+    put(folder / "a.csv", "lp__,x\n1,2\n");
+    put(folder / "b.csv", "lp__,y\n1,2\n");
     const std::vector<std::string> both{folder / "a.csv", folder / "b.csv"};
     BOOST_TEST(error_of<FileError>([&] { read_stan_csv(both); }) ==
                both[1] + ": its columns are not those of " + both[0]);
-    overwrite(folder / "a.csv", std::string(1'000'000, '1'));
+    put(folder / "a.csv", std::string(1'000'000, '1'));
     BOOST_TEST(error_of<FileError>([&] { StanCsvReader(both[0], {.max_bytes = 1000}); }) ==
                both[0] + ": line 1: is longer than the limit of 1000 bytes");
 }
@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(names_that_cannot_be_columns) {
 
 // Whatever is changed in a file, it is read or refused with a FileError.
 BOOST_AUTO_TEST_CASE(damage_is_survived) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     const std::string text = contents(write_stan_csv(folder.path(), some_draws(true))[0]);
     Random random(3);
     const auto below = [&](std::size_t n) {
@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(damage_is_survived) {
 }
 
 BOOST_AUTO_TEST_CASE(npz_has_an_array_a_quantity) {
-    const Folder folder;
+    const TemporaryDirectory folder;
     const Draws draws = some_draws(true);
     write_npz_draws(folder / "d.npz", draws);
     const Npz npz = Npz::read(folder / "d.npz");
