@@ -1,8 +1,6 @@
 // Eight schools: a hierarchical model, and how a sampler says that it was written in the wrong way.
 //
-//     ./run example eight_schools                 four chains, in memory
-//     ./run example eight_schools DIRECTORY       the same, and files of draws as CmdStan writes them in DIRECTORY; the
-//                                                 same command again goes on from what is there
+//     ./run example eight_schools
 //
 // In eight schools coaching was found to change the results of a test by y points, with a standard error sigma (Rubin,
 // Estimation in parallel randomized experiments, 1981). The effects theta of the schools are normal around a common
@@ -13,10 +11,11 @@
 // second theta itself, whose spread depends on tau: a funnel, into whose neck no single step size leads.
 //
 // Expected output: mu about 4.4 with sd 3.3, tau about 3.6 with sd 3.2, and no warnings; then the same table for the
-// second way, with four; and the figures eight_schools and eight_schools_funnel. In the second there are no draws of a
-// small tau where theta is moved, and nothing but the warnings says so.
-#include "example.hpp"
-#include "figure.hpp"
+// second way, with four; and two panels. In the second there are no draws of a small tau where theta is moved, and
+// nothing but the warnings says so. The draws are in files as CmdStan writes them, in results/eight_schools/kept.
+#include "common/example.hpp"
+#include "common/figure.hpp"
+#include "common/table.hpp"
 
 #include <pollen/nn/distributions.hpp>
 #include <pollen/nn/model.hpp>
@@ -27,8 +26,6 @@
 #include <cstdio>
 
 using namespace pollen;
-
-constexpr std::uint64_t seed = 1;
 
 const Tensor<double> y{28, 8, -3, 7, -1, 1, 18, 12};
 const Tensor<double> sigma{15, 10, 16, 11, 9, 11, 10, 18};
@@ -56,7 +53,7 @@ void centred_schools(Model<double>& m) {
     m.likelihood(normal_lpdf(y, theta, sigma));
 }
 
-void draw_effects(const Draws& draws) {
+void draw_effects(Panel& panel, const Draws& draws) {
     std::vector<double> school, measured, measured_low, measured_high, mean, low, high;
     for (std::int64_t k = 0; k < 8; ++k) {
         const QuantitySummary theta = summarise(Chains(draws.at("theta", {k})));
@@ -68,19 +65,17 @@ void draw_effects(const Draws& draws) {
         low.push_back(theta.q5);
         high.push_back(theta.q95);
     }
-    Figure figure("eight_schools", "What a school learns from the others: 90 % intervals", "school", "effect, points");
-    figure.intervals("measured", school, measured, measured_low, measured_high);
+    panel.intervals("measured", school, measured, measured_low, measured_high);
     for (double& x : school) x += 0.2;
-    figure.intervals("posterior", school, mean, low, high);
-    figure.set("set xrange [0.5:8.8]");
-    figure.set("set yrange [-40:60]");
-    figure.set("set xtics 1");
-    figure.set("set key top right");
-    figure.save();
+    panel.intervals("posterior", school, mean, low, high);
+    panel.set("set xrange [0.5:8.8]");
+    panel.set("set yrange [-40:60]");
+    panel.set("set xtics 1");
+    panel.set("set key top right");
 }
 
 // log tau against theta[1], the neck of the funnel below.
-void draw_funnel(const Draws& draws, const Draws& centred) {
+void draw_funnel(Panel& panel, const Draws& draws, const Draws& centred) {
     struct Points {
         std::vector<double> theta, log_tau;
     };
@@ -96,42 +91,50 @@ void draw_funnel(const Draws& draws, const Draws& centred) {
         return points;
     };
     const Points all = points_of(draws, false), some = points_of(centred, false), lost = points_of(centred, true);
-    Figure figure("eight_schools_funnel", "A funnel: the smaller tau is, the less room have the effects",
-                  "effect of school 1", "log tau");
-    figure.points("moving z", all.theta, all.log_tau);
-    figure.points("moving theta", some.theta, some.log_tau);
-    figure.crosses("moving theta, divergent", lost.theta, lost.log_tau);
-    figure.set("set xrange [-20:50]");
-    figure.set("set yrange [-8:4]");
-    figure.set("set key bottom right");
-    figure.save();
+    panel.points("moving z", all.theta, all.log_tau);
+    panel.points("moving theta", some.theta, some.log_tau);
+    panel.crosses("moving theta, divergent", lost.theta, lost.log_tau);
+    panel.set("set xrange [-20:50]");
+    panel.set("set yrange [-8:4]");
+    panel.set("set key bottom right");
 }
 
-int run(const Arguments& arguments) {
-    const std::string directory = arguments.values.empty() ? "" : arguments.values[0];
-    const Nuts sampler{.target_acceptance = 0.95};  // steps smaller than usual: a cautious choice for a hierarchy
-    RunOptions options{.seed = seed, .resume = !directory.empty()};
-    if (arguments.quick) options.warmup = options.draws = 100;
+int main(int argc, char** argv) {
+    Example example("Eight schools: a hierarchical model by NUTS, written in a right way and in a wrong one.",
+                    "2 seconds");
+    std::int64_t length = 1000;
+    example.option("--draws", length, 250, "draws of each of four chains, after as many of warm-up");
+    return example.run(argc, argv, [&] {
+        const Nuts sampler{.target_acceptance = 0.95};  // steps smaller than usual: a cautious choice for a hierarchy
+        Table table({"parameter", "mean", "sd", "published"});
+        const auto sample = [&](const std::string& name, const auto& model) {
+            const Draws draws = unless_stopped(run_chains(ModelPotential<double>(model), sampler,
+                                                          {.warmup = length,
+                                                           .draws = length,
+                                                           .seed = example.seed,
+                                                           .directory = example.kept(name),
+                                                           .resume = true,
+                                                           .name = name}));
+            std::printf("%s\n", summary(draws).c_str());
+            return draws;
+        };
+        std::printf("Moving z, with theta = mu + tau z:\n\n");
+        const Draws draws = sample("eight_schools", schools);
+        std::printf("Moving theta itself; the posterior is the same:\n\n");
+        const Draws centred = sample("eight_schools_centred", centred_schools);
 
-    std::printf("Moving z, with theta = mu + tau z:\n\n");
-    options.directory = directory;
-    options.name = "eight_schools";
-    const Draws draws = run_chains(ModelPotential<double>(schools), sampler, options);
-    if (draws.interrupted) return 1;
-    std::printf("%s\n", summary(draws).c_str());
+        for (const auto& [name, published] : {std::pair("mu", "4.4 (sd 3.3)"), {"tau", "3.6 (sd 3.2)"}}) {
+            const QuantitySummary s = summarise(Chains(draws[name]));
+            table.row({name, {s.mean, s.mcse, 2}, {s.sd, 2}, published});
+        }
+        table.show();
+        table.save(example.path("eight_schools"));
 
-    std::printf("Moving theta itself; the posterior is the same:\n\n");
-    options.directory = directory.empty() ? "" : directory + "/centred";
-    options.name = "eight_schools_centred";
-    const Draws centred = run_chains(ModelPotential<double>(centred_schools), sampler, options);
-    if (centred.interrupted) return 1;
-    std::printf("%s\n", summary(centred).c_str());
-
-    draw_effects(draws);
-    draw_funnel(draws, centred);
-    for (const Draws* each : {&draws, &centred})
-        for (const std::string& file : each->files) std::printf("draws: %s\n", file.c_str());
-    return 0;
+        Figure figure(example.path("eight_schools"), 2);
+        draw_effects(figure.panel("What a school learns from the others: 90 % intervals", "school", "effect, points"),
+                     draws);
+        draw_funnel(figure.panel("A funnel: the smaller tau is, the less room", "effect of school 1", "log tau"), draws,
+                    centred);
+        figure.save();
+    });
 }
-
-int main(int argc, char** argv) { return run_example(argc, argv, run); }

@@ -1,0 +1,147 @@
+#include "example.hpp"
+
+#include "text_file.hpp"
+
+#include <pollen/autograd/error.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+struct Example::CommandLine {
+    CLI::App app;
+    std::vector<std::function<void(bool quick)>> chosen;  // sets the value for --quick where none was given
+    std::vector<std::function<std::string()>> settings;   // name and value of each option, for the kept directory
+    std::string program;
+
+    template <class Value>
+    void add(const std::string& name, Value& value, Value quick, const std::string& help) {
+        std::ostringstream both;
+        both << help << " [" << value;
+        if (quick != value) both << ", with --quick " << quick;
+        both << "]";
+        CLI::Option* option = app.add_option(name, value, both.str());
+        chosen.push_back([option, &value, quick](bool is_quick) {
+            if (is_quick && option->count() == 0) value = quick;
+        });
+        remember(name, value);
+    }
+    template <class Value>
+    void remember(const std::string& name, const Value& value) {
+        settings.push_back([name, &value] {
+            std::ostringstream text;
+            text.precision(17);
+            text << name << " " << value << "\n";
+            return text.str();
+        });
+    }
+};
+
+Example::Example(std::string about, std::string time)
+    : about_(std::move(about)), time_(std::move(time)), line_(std::make_unique<CommandLine>()) {}
+Example::~Example() = default;
+
+void Example::option(const std::string& name, std::int64_t& value, std::int64_t when_quick, const std::string& help) {
+    line_->add(name, value, when_quick, help);
+}
+
+void Example::option(const std::string& name, double& value, double when_quick, const std::string& help) {
+    line_->add(name, value, when_quick, help);
+}
+
+void Example::option(const std::string& name, std::string& value, const std::string& help) {
+    line_->add(name, value, value, help);
+}
+
+void Example::flag(const std::string& name, bool& value, const std::string& help) {
+    line_->app.add_flag(name, value, help);
+    line_->remember(name, value);
+}
+
+void Example::file(const std::string& name, std::string& path, const std::string& help) {
+    line_->app.add_option(name, path, help)->type_name("")->check([](const std::string& given) {
+        return fs::is_regular_file(given) ? std::string() : "there is no file " + given;
+    });
+    line_->remember(name, path);
+}
+
+int Example::run(int argc, char** argv, const std::function<void()>& body) {
+    line_->program = argv[0];
+    const std::string name = fs::path(argv[0]).filename().string();
+    CLI::App& app = line_->app;
+    app.name(name);
+    app.description(about_ + "\nTakes about " + time_ + " on two cores; --quick a few seconds.");
+    app.get_formatter()->column_width(26);
+    std::string out = "results/" + name;
+    app.add_flag("--quick", quick, "small and fast, as the tests run it");
+    app.add_option("--seed", seed, "seed of all random numbers [1]");
+    app.add_option("--out", out, "directory for figures, tables and what a stopped run goes on from [" + out + "]")
+        ->type_name("DIRECTORY");
+    app.add_flag("--new", fresh_, "begin anew, not where an earlier run was stopped");
+    line_->remember("--quick", quick);
+    line_->remember("--seed", seed);
+
+    const auto fail = [&name](const std::string& what) {
+        std::fprintf(stderr, "%s: %s\n", name.c_str(), what.c_str());
+        return 2;
+    };
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp& help) {
+        return app.exit(help);
+    } catch (const CLI::ParseError& error) {
+        return fail(std::string(error.what()) + "; --help lists the options");
+    }
+    for (const auto& choose : line_->chosen) choose(quick);
+    out_ = out;
+    try {
+        prepare();
+        std::setvbuf(stdout, nullptr, _IOLBF, 0);  // results of a long run are seen in a pipe, too
+        std::printf("%s\n%s\n\n", about_.c_str(),
+                    quick ? "Quick: a small version, to see that it works. Figures mean little."
+                          : ("Takes about " + time_ + " on two cores.").c_str());
+        body();
+    } catch (const Interrupted&) {
+        std::fprintf(stderr, "\n%s: stopped. The same command goes on from here, with --new it begins anew.\n",
+                     name.c_str());
+        return 130;
+    } catch (const pollen::Error& error) {
+        return fail(error.what());
+    } catch (const fs::filesystem_error& error) {
+        return fail(error.code().message() + ": " + error.path1().string() +
+                    "; --out takes a directory that can be written");
+    }
+    std::printf("\nResults are in %s.\n", out_.c_str());
+    return 0;
+}
+
+// Makes OUT, and empties OUT/kept unless it belongs to this program with these options.
+void Example::prepare() {
+    fs::create_directories(out_);
+    std::string settings;
+    for (const auto& setting : line_->settings) settings += setting();
+    std::error_code unknown;
+    const auto compiled = fs::last_write_time("/proc/self/exe", unknown);
+    settings += "compiled " + std::to_string(compiled.time_since_epoch().count()) + "\n";
+
+    const fs::path kept = out_ / "kept", file = kept / "settings";
+    std::ifstream in(file);
+    const std::string before{std::istreambuf_iterator<char>(in), {}};
+    if (fresh_ || quick || before != settings) fs::remove_all(kept);
+    fs::create_directories(kept);
+    write_text(file.string(), settings);
+}
+
+fs::path Example::kept(const std::string& name) const {
+    const fs::path directory = out_ / "kept" / name;
+    fs::create_directories(directory);
+    return directory;
+}

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+// What all examples share: their command line, the directory for their results, and how they end.
+//
+//     int main(int argc, char** argv) {
+//         Example example("Thompson sampling on mushrooms", "2 minutes");
+//         std::int64_t rounds = 50000;
+//         example.option("--rounds", rounds, 500, "mushrooms that are offered");
+//         return example.run(argc, argv, [&] { ... });
+//     }
+//
+// Every example has --quick (small and fast, as the tests run it), --seed, --out, --new and --help.
+class Example {
+  public:
+    // What it shows, and how long it takes in full on two cores.
+    Example(std::string about, std::string time);
+    ~Example();
+
+    // An option, with its value where it is not given, in full and with --quick.
+    void option(const std::string& name, std::int64_t& value, std::int64_t when_quick, const std::string& help);
+    void option(const std::string& name, double& value, double when_quick, const std::string& help);
+    void option(const std::string& name, std::string& value, const std::string& help);
+    void flag(const std::string& name, bool& value, const std::string& help);
+    // A file that has to be there, if it is given; `name` is FILE, not --file.
+    void file(const std::string& name, std::string& path, const std::string& help);
+
+    // Reads the command line, runs the body and returns what main() returns: 2, after one line that says what was
+    // wrong, for a pollen::Error (a wrong option, a missing file, a directory that cannot be written) and 130 after
+    // Ctrl-C.
+    int run(int argc, char** argv, const std::function<void()>& body);
+
+    bool quick = false;
+    std::uint64_t seed = 1;
+
+    // The path of a result: path("figure") is OUT/figure.
+    std::filesystem::path path(const std::string& name) const { return out_ / name; }
+    // A directory in OUT for what an interrupted example goes on from. It is empty at the start where --new or --quick
+    // is given, an option differs from the last time, or the program was compiled anew.
+    std::filesystem::path kept(const std::string& name) const;
+
+  private:
+    struct CommandLine;
+    void prepare();
+
+    std::string about_, time_;
+    std::filesystem::path out_;
+    bool fresh_ = false;
+    std::unique_ptr<CommandLine> line_;
+};
+
+// Thrown where Ctrl-C ended a run; Example::run says that the same command goes on from there.
+struct Interrupted {};
+
+// What run_chains, train and others return, unless Ctrl-C ended it: unless_stopped(run_chains(...)).
+template <class Result>
+Result unless_stopped(Result result) {
+    if constexpr (requires { result.interrupted; }) {
+        if (result.interrupted) throw Interrupted();
+    } else if (result.end == Result::End::interrupted)
+        throw Interrupted();
+    return result;
+}
