@@ -71,7 +71,11 @@ void Panel::crosses(const std::string& label, Numbers x, Numbers y) {
     add(label, "points pt 2 ps 1.2 lw 2", {std::move(x), std::move(y)});
 }
 void Panel::steps(const std::string& label, Numbers x, Numbers y) {
-    add(label, "fillsteps fs solid 0.4 noborder", {std::move(x), std::move(y)});
+    if (x.size() > 1 && x.size() == y.size()) {  // gnuplot ends the last cell where a further one begins
+        x.push_back(2 * x.back() - x[x.size() - 2]);
+        y.push_back(0);
+    }
+    add(label, "fillsteps fs transparent solid 0.3 noborder", {std::move(x), std::move(y)});
 }
 void Panel::band(const std::string& label, Numbers x, Numbers low, Numbers high) {
     add(label, "filledcurves fs solid 0.25 noborder", {std::move(x), std::move(low), std::move(high)});
@@ -150,6 +154,8 @@ std::string Panel::script(const std::string& name) const {
         plot += (k == 0 ? "plot " : ", ") + source + " using " + columns + " with " + s.style;
         if (s.style != "image") plot += std::string(" lc rgb '") + colours[s.colour % 8] + "'";
         plot += s.label.empty() ? " notitle" : " title " + quoted(s.label);
+        if (s.style.starts_with("fillsteps"))  // with an outline, so that one histogram does not hide another
+            plot += ", " + source + " using 1:2 with steps lw 1.5 lc rgb '" + colours[s.colour % 8] + "' notitle";
     }
     return "reset\n" + data + tables + "set title " + quoted(title_) + "\nset xlabel " + quoted(x_label_) +
            "\nset ylabel " + quoted(y_label_) +
