@@ -1,11 +1,13 @@
 // An op of one's own, outside the library: the value, and a closure that passes the gradient on.
 //
-// Expected output:
+//     ./run example custom_op
 //
-//     huber(x)   = [0.125, 2.5, 0]
-//     d sum / dx = [0.5, -1, 0]
-//     gradcheck: ok
-#include <pollen/pollen.hpp>
+// Expected output: huber(x) = 0.125, 2.5, 0 with the slopes 0.5, -1, 0, and `gradcheck: ok`.
+#include "common/example.hpp"
+#include "common/table.hpp"
+
+#include <pollen/autograd/gradcheck.hpp>
+#include <pollen/autograd/ops.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -32,17 +34,22 @@ Var<T> huber(Var<T> x) {
     });
 }
 
-int main() {
-    Tape<double> tape;
-    const auto x = tape.variable({0.5, -3, 0});
-    const auto y = huber(x);
-    tape.backward(sum(y));
-    std::printf("huber(x)   = %s\n", to_string(y.value()).c_str());
-    std::printf("d sum / dx = %s\n", to_string(x.grad()).c_str());
+int main(int argc, char** argv) {
+    Example example("An op of one's own, outside the library, and its gradient held against differences.", "no time");
+    return example.run(argc, argv, [&] {
+        Tape<double> tape;
+        const auto x = tape.variable({0.5, -3, 0});
+        const auto y = huber(x);
+        tape.backward(sum(y));
+        Table table({"x", "huber(x)", "its slope"});
+        for (const std::int64_t i : {0, 1, 2}) table.row({{x.value()(i), 1}, {y.value()(i), 3}, {x.grad()(i), 1}});
+        table.show();
+        table.save(example.path("custom_op"));
 
-    // Every op, one's own too, is held against central differences.
-    const auto f = [](std::span<const Var<double>> v) { return huber(v[0]); };
-    const GradcheckResult check = gradcheck(f, {Tensor<double>{0.5, -3, 0.2, 7}});
-    std::printf("gradcheck: %s\n", check ? "ok" : check.message.c_str());
-    return check ? 0 : 1;
+        // Every op, one's own too, is held against central differences.
+        const auto f = [](std::span<const Var<double>> v) { return huber(v[0]); };
+        const GradcheckResult check = gradcheck(f, {Tensor<double>{0.5, -3, 0.2, 7}});
+        if (!check) throw Error("gradcheck: " + check.message);
+        std::printf("gradcheck: ok\n");
+    });
 }

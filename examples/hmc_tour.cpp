@@ -10,12 +10,15 @@
 //     3  one leapfrog step at a time, a share alpha of the momentum kept: from Langevin's random walk to a glide
 //     4  the temperature T of exp(-U / T), and two ways to measure it
 //
-// Expected output: a table and a figure for each, hmc_tour_energy, hmc_tour_walk, hmc_tour_momentum and
-// hmc_tour_temperature. Half the step has a quarter of the error; HMC is worth nine times the random walk
-// (the narrower the ellipse, the more: with the correlation 0.95 and the same 20 steps it was twice); alpha = 0.98
-// is worth more than twenty times alpha = 0; both temperatures are T.
-#include "example.hpp"
-#include "figure.hpp"
+// Expected output: a table for each, and the figure hmc_tour. Half the step has a quarter of the error; HMC is worth
+// nine times the random walk (the narrower the ellipse, the more: with the correlation 0.95 and the same 20 steps it
+// was twice); alpha = 0.98 is worth more than twenty times alpha = 0; both temperatures are T.
+//
+// (Neal, MCMC using Hamiltonian dynamics, 2011. The joint density is exp(-U - p.p / 2): some introductions have the
+// kinetic energy with a plus sign, which no normal momentum has.)
+#include "common/example.hpp"
+#include "common/figure.hpp"
+#include "common/table.hpp"
 
 #include <pollen/nn/distributions.hpp>
 #include <pollen/nn/model.hpp>
@@ -36,7 +39,6 @@
 using namespace pollen;
 
 constexpr double correlation = 0.99;
-constexpr std::uint64_t seed = 1;
 
 // An ellipse along x = y, with standard deviations 1.41 along it and 0.1 across.
 void ellipse(Model<double>& m) {
@@ -74,12 +76,12 @@ void euler(Potential<double>& potential, double step, Point& z) {
     z.evaluate(potential);
 }
 
-void energy(double time) {
+void energy(const Example& example, Panel& panel) {
+    constexpr double time = 20;
     ModelPotential<double> potential(ellipse);
-    Figure figure("hmc_tour_energy", "Error of the energy H along one trajectory", "time", "H - H at the start");
-    std::printf("1. Energy along a trajectory of time %g\n\n", time);
-    std::printf("%-10s %6s %8s %12s %8s\n", "rule", "step", "steps", "worst error", "ratio");
-    const auto follow = [&](const char* name, auto rule, double step, double before) {
+    std::printf("1. Energy along a trajectory of time %g\n", time);
+    Table table({"rule", "steps", "worst error", "half the step: error divided by"});
+    const auto follow = [&](const std::string& name, auto rule, double step, double before) {
         Point z{.q = {1, 0.6}, .p = {-0.5, 1}};
         z.evaluate(potential);
         const double start = z.hamiltonian();
@@ -91,23 +93,26 @@ void energy(double time) {
             error.push_back(z.hamiltonian() - start);
             worst = std::max(worst, std::abs(error.back()));
         }
-        std::printf("%-10s %6g %8zu %12.3g", name, step, at.size() - 1, worst);
-        std::printf(before > 0 ? " %8.2f\n" : "\n", before / worst);
-        char label[40];
-        std::snprintf(label, sizeof label, "%s, step %g", name, step);
-        figure.line(label, at, error);
+        table.row({name,
+                   {static_cast<double>(at.size() - 1), 0},
+                   {worst, worst < 1000 ? 4 : 0},
+                   before > 0 ? Cell(before / worst, 2) : Cell("")});
+        panel.line(name, at, error);
         return worst;
     };
-    double worst = 0;
-    for (const double step : {0.1, 0.05, 0.025, 0.0125}) worst = follow("leapfrog", leapfrog, step, worst);
-    follow("Euler", euler, 0.0125, 0);
+    double worst = follow("leapfrog, step 0.1", leapfrog, 0.1, 0);
+    worst = follow("leapfrog, step 0.05", leapfrog, 0.05, worst);
+    worst = follow("leapfrog, step 0.025", leapfrog, 0.025, worst);
+    follow("leapfrog, step 0.0125", leapfrog, 0.0125, worst);
+    follow("Euler, step 0.0125", euler, 0.0125, 0);
+    table.show();
+    table.save(example.path("hmc_tour_energy"));
     std::printf(
-        "\nHalf the step, a quarter of the error: the leapfrog rule is of second order, and its error does not\n"
-        "grow with time. Euler's rule takes as many evaluations and leaves for ever.\n");
-    figure.set("set xrange [0:3]");
-    figure.set("set yrange [-1.2:2.4]");
-    figure.set("set key top right");
-    figure.save();
+        "Half the step, a quarter of the error: the leapfrog rule is of second order, and its error does not grow\n"
+        "with time. Euler's rule takes as many evaluations and leaves for ever.\n\n");
+    panel.set("set xrange [0:3]");
+    panel.set("set yrange [-1.2:3.2]");
+    panel.set("set key top right");
 }
 
 // What a row of a table says about chains.
@@ -125,79 +130,87 @@ Worth worth(const Draws& draws, std::int64_t evaluations_a_draw) {
 
 // ---- 2. A random walk and HMC. ----
 
-void random_walk(std::int64_t draws) {
+// x in the first chain, against the evaluations of U that it took.
+struct Trace {
+    std::vector<double> evaluations, x;
+};
+Trace trace(const Draws& run, std::int64_t evaluations_a_draw) {
+    const Tensor<double> x = run["x"];
+    Trace points;
+    for (std::int64_t k = 0; k < run.size() && k * evaluations_a_draw < 3000; ++k) {
+        points.evaluations.push_back(static_cast<double>(k * evaluations_a_draw));
+        points.x.push_back(x(0, k));
+    }
+    return points;
+}
+
+void random_walk(const Example& example, std::int64_t draws, Panel& panel) {
     constexpr std::int64_t length = 20;  // leapfrog steps of a trajectory
     const ModelPotential<double> potential(ellipse);
-    RunOptions options{.draws = draws, .seed = seed, .show = Show::nothing};
+    RunOptions options{.draws = draws, .seed = example.seed, .show = Show::nothing};
     // Without a metric: one that knows the covariance would make a circle of the ellipse, for both.
-    const Draws hmc = run_chains(potential, Hmc{.steps = length, .metric = MetricKind::unit}, options);
+    const Draws hmc = unless_stopped(run_chains(potential, Hmc{.steps = length, .metric = MetricKind::unit}, options));
     options.draws = draws * length;
-    const Draws walk = run_chains(potential, Metropolis{.metric = MetricKind::unit}, options);
+    const Draws walk = unless_stopped(run_chains(potential, Metropolis{.metric = MetricKind::unit}, options));
 
-    std::printf("\n2. The same number of evaluations, %lld a chain\n\n", static_cast<long long>(options.draws));
-    std::printf("%-24s %10s %44s\n", "", "acceptance", "effective draws of x per 1000 evaluations");
-    const auto row = [](const char* name, const Worth& w) {
-        std::printf("%-24s %10.2f %44.1f\n", name, w.acceptance, w.effective);
-    };
-    row("random-walk Metropolis", worth(walk, 1));
-    row("HMC, 20 leapfrog steps", worth(hmc, length));
+    std::printf("2. The same number of evaluations, %lld a chain\n", static_cast<long long>(options.draws));
+    Table table({"sampler", "acceptance", "effective draws of x per 1000 evaluations"});
+    const Worth by_walk = worth(walk, 1), by_hmc = worth(hmc, length);
+    table.row({"random-walk Metropolis", {by_walk.acceptance, 2}, {by_walk.effective, 1}});
+    table.row({"HMC, 20 leapfrog steps", {by_hmc.acceptance, 2}, {by_hmc.effective, 1}});
+    table.show();
+    table.save(example.path("hmc_tour_walk"));
     std::printf(
-        "\nA step of the random walk is about as long as the ellipse is wide, and it turns at every one; a trajectory "
-        "goes\n"
-        "straight on, to the other end of the ellipse.\n");
-
-    Figure figure("hmc_tour_walk", "x in one chain: a random walk, and trajectories of HMC", "evaluations of U", "x");
-    const auto trace = [](const Draws& run, std::int64_t evaluations_a_draw) {
-        const Tensor<double> x = run["x"];
-        std::pair<std::vector<double>, std::vector<double>> points;
-        for (std::int64_t k = 0; k < run.size() && k * evaluations_a_draw < 3000; ++k) {
-            points.first.push_back(static_cast<double>(k * evaluations_a_draw));
-            points.second.push_back(x(0, k));
-        }
-        return points;
-    };
-    const auto [walk_at, walk_x] = trace(walk, 1);
-    const auto [hmc_at, hmc_x] = trace(hmc, length);
-    figure.line("random walk", walk_at, walk_x);
-    figure.crosses("HMC, the end of each trajectory", hmc_at, hmc_x);
-    figure.set("set yrange [-4:5]");
-    figure.save();
+        "A step of the random walk is about as long as the ellipse is wide, and it turns at every one; a trajectory\n"
+        "goes straight on, to the other end of the ellipse.\n\n");
+    const Trace a = trace(walk, 1), b = trace(hmc, length);
+    panel.line("random walk", a.evaluations, a.x);
+    panel.crosses("HMC, the end of each trajectory", b.evaluations, b.x);
+    panel.set("set yrange [-4:6]");
 }
 
 // ---- 3. Momentum that is kept in part. ----
 
-void partial_momentum(std::int64_t draws) {
+// The mean over four chains of the autocorrelation of x.
+std::vector<double> autocorrelation_of_x(const Draws& run, std::size_t lags) {
+    std::vector<double> mean(std::min(lags, static_cast<std::size_t>(run.size())));
+    const Tensor<double> x = run["x"];
+    for (std::int64_t chain = 0; chain < 4; ++chain) {
+        const std::vector<double> rho = autocorrelation(Chains(x).chain(chain));
+        for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += rho[k] / 4;
+    }
+    return mean;
+}
+
+void partial_momentum(const Example& example, std::int64_t draws, Panel& panel) {
     const ModelPotential<double> potential(ellipse);
-    const RunOptions options{.draws = draws, .seed = seed, .show = Show::nothing};
+    const RunOptions options{.draws = draws, .seed = example.seed, .show = Show::nothing};
     Hmc sampler{.step_size = 0.08, .steps = 1, .metric = MetricKind::unit, .warmup = {.step_size = false}};
-    Figure figure("hmc_tour_momentum", "One leapfrog step at a time, a share alpha of the momentum kept", "gradients",
-                  "autocorrelation of x");
-    std::printf("\n3. One leapfrog step of size %g, then p = alpha p + sqrt(1 - alpha^2) N(0, 1)\n\n",
-                sampler.step_size);
-    std::printf("%6s %12s %44s\n", "alpha", "acceptance", "effective draws of x per 1000 gradients");
+    std::printf("3. One leapfrog step of size %g, then p = alpha p + sqrt(1 - alpha^2) N(0, 1)\n", sampler.step_size);
+    Table table({"alpha", "acceptance", "effective draws of x per 1000 gradients"});
     for (const double alpha : {0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995}) {
         sampler.alpha = alpha;
-        const Draws run = run_chains(potential, sampler, options);
+        const Draws run = unless_stopped(run_chains(potential, sampler, options));
         const Worth w = worth(run, 1);
-        std::printf("%6g %12.3f %44.1f\n", alpha, w.acceptance, w.effective);
+        table.row({{alpha, 3}, {w.acceptance, 3}, {w.effective, 1}});
         if (alpha != 0 && alpha != 0.8 && alpha != 0.95 && alpha != 0.99) continue;
-        std::vector<double> lag, mean(std::min<std::size_t>(400, static_cast<std::size_t>(draws)));
-        for (std::int64_t chain = 0; chain < 4; ++chain) {
-            const std::vector<double> rho = autocorrelation(Chains(run["x"]).chain(chain));
-            for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += rho[k] / 4;
-        }
-        for (std::size_t k = 0; k < mean.size(); ++k) lag.push_back(static_cast<double>(k));
-        char label[40];
-        std::snprintf(label, sizeof label, alpha == 0 ? "alpha %g: Langevin" : "alpha %g", alpha);
-        figure.line(label, lag, mean);
+        const std::vector<double> rho = autocorrelation_of_x(run, 400);
+        std::vector<double> lag(rho.size());
+        std::iota(lag.begin(), lag.end(), 0.0);
+        panel.line(alpha == 0      ? "alpha 0: Langevin"
+                   : alpha == 0.8  ? "alpha 0.8"
+                   : alpha == 0.95 ? "alpha 0.95"
+                                   : "alpha 0.99",
+                   lag, rho);
     }
+    table.show();
+    table.save(example.path("hmc_tour_momentum"));
     std::printf(
-        "\nalpha = 0 is Langevin Monte Carlo: a random walk again, as each step forgets where it was going. With much "
+        "alpha = 0 is Langevin Monte Carlo: a random walk again, as each step forgets where it was going. With much "
         "of\n"
-        "the momentum kept it goes straight on; with too much, no new momentum comes in, nor a new energy.\n");
-    figure.set("set yrange [-0.2:1.1]");
-    figure.set("set key top right");
-    figure.save();
+        "the momentum kept it goes straight on; with too much, no new momentum comes in, nor a new energy.\n\n");
+    panel.set("set yrange [-0.2:1.7]");
+    panel.set("set key top right");
 }
 
 // ---- 4. Temperature. ----
@@ -208,17 +221,26 @@ void double_well(Model<double>& m) {
     m.prior(-2.0 * square(square(x) - 1.0));
 }
 
-void temperature(std::int64_t draws) {
+// exp(-U / T) over its integral, on a grid.
+std::vector<double> exact_density(Potential<double>& potential, double t, const std::vector<double>& grid) {
+    std::vector<double> density;
+    for (const double& x : grid) density.push_back(std::exp(-potential.evaluate({&x, 1}, {}).total() / t));
+    const double integral = std::accumulate(density.begin(), density.end(), 0.0) * (grid[1] - grid[0]);
+    for (double& d : density) d /= integral;
+    return density;
+}
+
+void temperature(const Example& example, std::int64_t draws, Panel& panel) {
     ModelPotential<double> potential(double_well);
-    const RunOptions options{.draws = draws, .thin = 50, .seed = seed, .show = Show::nothing};
+    const RunOptions options{.draws = draws, .thin = 50, .seed = example.seed, .show = Show::nothing};
     const KineticLangevin sampler{.step_size = 0.02, .friction = 1};
-    Figure figure("hmc_tour_temperature", "Two wells at three temperatures: draws, and exp(-U / T) as lines", "x",
-                  "density");
-    std::printf("\n4. Two wells, by kinetic Langevin dynamics with steps of %g\n\n", sampler.step_size);
-    std::printf("%6s %31s %31s\n", "T", "measured on the momenta, p^2", "on the positions, x dU/dx");
+    const Tensor<double> ticks = Tensor<double>::linspace(-2.5, 2.5, 501);
+    const std::vector<double> grid(ticks.begin(), ticks.end());
+    std::printf("4. Two wells, by kinetic Langevin dynamics with steps of %g\n", sampler.step_size);
+    Table table({"T", "measured on the momenta, p^2", "on the positions, x dU/dx"});
     for (const double t : {0.5, 1.0, 2.0}) {
         potential.set_temperature(t);
-        const Draws run = run_chains(potential, sampler, options);
+        const Draws run = unless_stopped(run_chains(potential, sampler, options));
         const Tensor<double> x = run["x"], energy = run.statistic(&ChainRecord::energy);
         Tensor<double> kinetic = run.statistic(&ChainRecord::hamiltonian), configurational = x;
         for (std::int64_t i = 0; i < x.size(); ++i) {
@@ -230,39 +252,30 @@ void temperature(std::int64_t draws) {
             configurational.mutable_data()[i] *= slope;
         }
         const QuantitySummary a = summarise(Chains(kinetic)), b = summarise(Chains(configurational));
-        std::printf("%6g %20.3f +- %.3f %20.3f +- %.3f\n", t, a.mean, a.mcse, b.mean, b.mcse);
-
-        const double low = -2.5, width = 0.1;
-        std::vector<double> middle, share(50, 0), grid, exact;
-        for (int k = 0; k < 50; ++k) middle.push_back(low + (k + 0.5) * width);
-        for (const double at : x) {
-            const int k = static_cast<int>(std::floor((at - low) / width));
-            if (k >= 0 && k < 50) share[k] += 1 / (width * static_cast<double>(x.size()));
-        }
-        for (int k = 0; k <= 500; ++k) {
-            grid.push_back(low + k * width / 10);
-            exact.push_back(std::exp(-potential.evaluate({&grid.back(), 1}, {}).total() / t));
-        }
-        const double integral = std::accumulate(exact.begin(), exact.end(), 0.0) * width / 10;
-        for (double& density : exact) density /= integral;
-        char label[40];
-        std::snprintf(label, sizeof label, "T = %g", t);
-        figure.points(label, middle, share);
-        figure.line("", grid, exact);
+        table.row({{t, 1}, {a.mean, a.mcse, 3}, {b.mean, b.mcse, 3}});
+        const Histogram found({x.begin(), x.end()}, -2.5, 2.5, 50);
+        panel.points(t == 0.5 ? "T = 0.5" : t == 1 ? "T = 1" : "T = 2", found.middle, found.density);
+        panel.line("", grid, exact_density(potential, t, grid));
     }
-    std::printf("\nBoth have the mean T; behind +- are standard errors.\n");
-    figure.set("set xrange [-2.5:2.5]");
-    figure.set("set yrange [0:1.2]");
-    figure.save();
+    table.show();
+    table.save(example.path("hmc_tour_temperature"));
+    std::printf("Both have the mean T, within their standard errors.\n\n");
+    panel.set("set xrange [-2.5:2.5]");
+    panel.set("set yrange [0:1.6]");
 }
 
-int run(const Arguments& arguments) {
-    const std::int64_t draws = arguments.quick ? 100 : 10000;
-    energy(20);
-    random_walk(draws);
-    partial_momentum(10 * draws);
-    temperature(draws);
-    return 0;
+int main(int argc, char** argv) {
+    Example example("A tour of Hamiltonian Monte Carlo: energy, trajectories, momentum, temperature.", "15 seconds");
+    std::int64_t draws = 10000;
+    example.option("--draws", draws, 1000, "of each of four chains of HMC; other samplers have the same gradients");
+    return example.run(argc, argv, [&] {
+        Figure figure(example.path("hmc_tour"), 2);
+        energy(example, figure.panel("1. Error of the energy H along one trajectory", "time", "H - H at the start"));
+        random_walk(example, draws, figure.panel("2. x in one chain: a random walk, and HMC", "evaluations of U", "x"));
+        partial_momentum(
+            example, 10 * draws,
+            figure.panel("3. One leapfrog step, alpha of the momentum kept", "gradients", "autocorrelation of x"));
+        temperature(example, draws, figure.panel("4. Two wells: draws, and exp(-U / T) as lines", "x", "density"));
+        figure.save();
+    });
 }
-
-int main(int argc, char** argv) { return run_example(argc, argv, run); }

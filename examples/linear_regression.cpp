@@ -4,49 +4,73 @@
 //
 // Expected output: a table in which the three agree on slope and intercept to four digits, and the learned noise is
 // close to the true one, 0.5.
-#include <pollen/pollen.hpp>
+#include "common/example.hpp"
+#include "common/figure.hpp"
+#include "common/table.hpp"
+
+#include <pollen/nn/dense.hpp>
+#include <pollen/nn/likelihoods.hpp>
+#include <pollen/nn/train.hpp>
 
 #include <cmath>
-#include <cstdio>
 
 using namespace pollen;
 
-constexpr std::int64_t points = 200;
 constexpr double slope = 2, intercept = -1, noise = 0.5;
-constexpr std::int64_t epochs = 400;
 constexpr double learning_rate = 0.1;
-constexpr std::uint64_t seed = 1;
 
-int main() {
-    Random random(seed);
-    Dataset<double> data{Tensor<double>::zeros({points, 1}), Tensor<double>::zeros({points})};
-    double sx = 0, sy = 0, sxx = 0, sxy = 0;
-    for (std::int64_t i = 0; i < points; ++i) {
-        const double x = random.uniform(-2.0, 2.0), y = slope * x + intercept + noise * random.normal();
-        data.inputs(i, 0) = x;
-        data.targets(i) = y;
-        sx += x;
-        sy += y;
-        sxx += x * x;
-        sxy += x * y;
-    }
-    const double n = points, exact_slope = (n * sxy - sx * sy) / (n * sxx - sx * sx);
-    std::printf("%-28s %9s %9s %9s\n", "", "slope", "intercept", "noise");
-    std::printf("%-28s %9.4f %9.4f %9.4f\n", "the truth", slope, intercept, noise);
-    std::printf("%-28s %9.4f %9.4f %9s\n", "normal equations", exact_slope, (sy - exact_slope * sx) / n, "");
+int main(int argc, char** argv) {
+    Example example("A line through points: normal equations, gradient descent, and with the noise learned.",
+                    "one second");
+    std::int64_t points = 200, epochs = 400;
+    example.option("--points", points, 200, "points that the line goes through");
+    example.option("--epochs", epochs, 400, "steps of gradient descent, each on all points");
+    return example.run(argc, argv, [&] {
+        if (points < 3) throw ValueError("a line with noise needs at least 3 points: --points 3");
+        Random random(example.seed);
+        Dataset<double> data{Tensor<double>::zeros({points, 1}), Tensor<double>::zeros({points})};
+        double sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
+        std::vector<double> xs, ys;
+        for (std::int64_t i = 0; i < points; ++i) {
+            const double x = random.uniform(-2.0, 2.0), y = slope * x + intercept + noise * random.normal();
+            xs.push_back(data.inputs(i, 0) = x);
+            ys.push_back(data.targets(i) = y);
+            sx += x;
+            sy += y;
+            sxx += x * x;
+            sxy += x * y;
+            syy += y * y;
+        }
+        // a = cov(x, y) / var(x),    b = mean(y) - a mean(x),    s^2 = mean((y - a x - b)^2), the most likely one
+        const double n = static_cast<double>(points), a = (n * sxy - sx * sy) / (n * sxx - sx * sx),
+                     b = (sy - a * sx) / n, s = std::sqrt((syy - a * sxy - b * sy) / n);
+        Table table({"", "slope", "intercept", "noise"});
+        table.row({"the truth", {slope, 4}, {intercept, 4}, {noise, 4}});
+        table.row({"normal equations", {a, 4}, {b, 4}, {s, 4}});
+        const auto fit = [&](const char* name, Gaussian<double> likelihood) {
+            Dense<double> line(1, 1);
+            unless_stopped(train(line, likelihood, data,
+                                 {.epochs = epochs,
+                                  .batch = points,
+                                  .optimiser = Sgd{.rate = learning_rate},
+                                  .seed = example.seed,
+                                  .show = Show::nothing}));
+            const bool learned = likelihood.log_sd.has_value();
+            table.row({name,
+                       {line.weight.value.item(), 4},
+                       {line.bias.value.item(), 4},
+                       learned ? Cell(std::exp(likelihood.log_sd.value.item()), 4) : Cell("")});
+        };
+        fit("gradient descent", Gaussian<double>::known(1));
+        fit("... with the noise learned", Gaussian<double>::learned(1));
+        table.show();
+        table.save(example.path("linear_regression"));
 
-    const auto fit = [&](const char* name, Gaussian<double> likelihood) {
-        Dense<double> line(1, 1);
-        train(line, likelihood, data,
-              {.epochs = epochs,
-               .batch = points,
-               .optimiser = Sgd{.rate = learning_rate},
-               .seed = seed,
-               .show = Show::nothing});
-        std::printf("%-28s %9.4f %9.4f", name, line.weight.value.item(), line.bias.value.item());
-        if (likelihood.log_sd.has_value()) std::printf(" %9.4f", std::exp(likelihood.log_sd.value.item()));
-        std::printf("\n");
-    };
-    fit("gradient descent", Gaussian<double>::known(1));
-    fit("... with the noise learned", Gaussian<double>::learned(1));
+        Figure figure(example.path("linear_regression"));
+        Panel& panel = figure.panel("A line through points", "x", "y");
+        panel.points("data", xs, ys);
+        panel.line("normal equations", {-2, 2}, {b - 2 * a, b + 2 * a});
+        panel.dashed("the truth", {-2, 2}, {intercept - 2 * slope, intercept + 2 * slope});
+        figure.save();
+    });
 }

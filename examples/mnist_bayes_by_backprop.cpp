@@ -1,12 +1,11 @@
 // Bayes by Backprop on handwritten digits (Blundell et al. 2015): point estimates beside posteriors over the weights,
 // and how much of a network can be removed.
 //
-//     ./run example mnist_bayes_by_backprop [WIDTH [EPOCHS [SEED]]] [METHOD...]
+//     ./run example mnist_bayes_by_backprop --hidden 1200 --epochs 20 --methods mixture,weak_kl
 //
-// Two hidden layers of WIDTH units (400 unless given); the methods are sgd, dropout, gaussian, mixture and weak_kl, all
-// of them unless some are named. Uses the 5,000 digits that come with pollen, or all of MNIST after `./run data mnist`
-// (50,000 to learn from, as in the paper). Ctrl-C stops a method; the same command goes on from there (--new starts
-// again).
+// The methods are sgd, dropout, gaussian, mixture and weak_kl, all of them unless some are named. Uses the 5,000 digits
+// that come with pollen, or all of MNIST after `./run data mnist` (50,000 to learn from, as in the paper). Ctrl-C stops
+// a method; the same command goes on from there (--new starts again).
 //
 // The KL weights of an epoch add up to 1, so that likelihood and complexity are those of the variational bound. The
 // last method gives the KL 3 % of its weight; its errors come near the published ones. (The paper's own weights
@@ -15,25 +14,31 @@
 //
 // Expected output: a table of test error, -log p and calibration error, likelihood and complexity costs apart; a table
 // of what is left after pruning by signal-to-noise; the figure bbb_signal_to_noise.
-#include "example.hpp"
-#include "figure.hpp"
+#include "common/example.hpp"
+#include "common/figure.hpp"
+#include "common/table.hpp"
 
-#include <pollen/pollen.hpp>
+#include <pollen/data/embedded.hpp>
+#include <pollen/data/image_set.hpp>
+#include <pollen/nn/bayes.hpp>
+#include <pollen/nn/compress.hpp>
+#include <pollen/nn/layers.hpp>
+#include <pollen/nn/likelihoods.hpp>
+#include <pollen/nn/metrics.hpp>
+#include <pollen/nn/predictive.hpp>
+#include <pollen/nn/prune.hpp>
+#include <pollen/nn/train.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
 using namespace pollen;
 
-constexpr std::int64_t default_width = 400;
-constexpr std::int64_t default_epochs = 20;
 constexpr std::int64_t batch = 128;
 constexpr double learning_rate = 2e-3;
 constexpr double initial_sd = 0.02;
@@ -43,50 +48,48 @@ const Prior gaussian = GaussianPrior{.sd = 0.1};
 const Prior mixture = ScaleMixturePrior{.pi = 0.25, .sd1 = 1, .sd2 = std::exp(-6.0)};
 
 struct Setting {
+    const Example& example;
     Dataset<float> train_data, test_data;
-    std::int64_t width = default_width, epochs = default_epochs;
-    std::uint64_t seed = 1;
-    std::vector<std::string> methods;
-    bool quick = false, fresh = false;
-
-    bool wants(const std::string& method) const {
-        return methods.empty() || std::find(methods.begin(), methods.end(), method) != methods.end();
-    }
+    std::int64_t hidden, epochs;
+    Table table{{"", "error %", "error % of the means", "-log p", "ECE", "likelihood", "complexity", "bits a weight"}};
 };
 
-Sequential<float> network(std::int64_t width, double dropout_rate = 0) {
-    return Sequential{Flatten(), Dense(784, width),     Relu(),          Dropout(dropout_rate), Dense(width, width),
-                      Relu(),    Dropout(dropout_rate), Dense(width, 10)};
+Sequential<float> network(std::int64_t hidden, double dropout_rate = 0) {
+    return Sequential{Flatten(), Dense(784, hidden),    Relu(),           Dropout(dropout_rate), Dense(hidden, hidden),
+                      Relu(),    Dropout(dropout_rate), Dense(hidden, 10)};
 }
 
-// Trains a network, and prints its line of the table. False after Ctrl-C.
-bool fit(const std::string& method, const char* name, Sequential<float>& net, const Optimiser& optimiser,
-         const Setting& s, bool sampled, const KlWeight& kl = KlWeight::uniform()) {
+// Trains a network, and adds its line to the table. Predictions are those of draws of the weights where they are
+// random.
+void fit(Setting& s, const std::string& method, const char* name, Sequential<float>& net, const Optimiser& optimiser,
+         const KlWeight& kl = KlWeight::uniform()) {
     Categorical likelihood;
-    const std::string file =
-        "bbb_" + method + "_" + std::to_string(s.width) + "_seed_" + std::to_string(s.seed) + ".safetensors";
-    if (s.fresh) std::filesystem::remove(file);
-    const TrainResult result = train(net, likelihood, s.train_data,
-                                     {.epochs = s.epochs,
-                                      .batch = batch,
-                                      .optimiser = optimiser,
-                                      .seed = s.seed,
-                                      .kl = kl,
-                                      .checkpoint = s.quick ? "" : file,
-                                      .resume = !s.quick && !s.fresh});
-    if (result.end == TrainResult::End::interrupted) return false;
+    std::printf("%s\n", name);
+    const TrainResult result = unless_stopped(train(net, likelihood, s.train_data,
+                                                    {.epochs = s.epochs,
+                                                     .batch = batch,
+                                                     .optimiser = optimiser,
+                                                     .seed = s.example.seed,
+                                                     .kl = kl,
+                                                     .checkpoint = s.example.kept("runs") / (method + ".safetensors"),
+                                                     .resume = true}));
+    const EpochRecord& last = result.history.back();
+    const bool sampled = last.complexity != 0;
     const Tensor<float> plain = Categorical<float>::probabilities(predict(net, s.test_data.inputs));
     const Tensor<float> p =
-        sampled ? predict_samples<float>(net, s.test_data.inputs, {.samples = samples, .seed = s.seed}).probabilities()
+        sampled ? predict_samples<float>(net, s.test_data.inputs, {.samples = samples, .seed = s.example.seed})
+                      .probabilities()
                 : plain;
-    const EpochRecord& last = result.history.back();
-    std::printf("%-30s %7.2f %7.2f %8.4f %7.4f %11.0f %11.0f %7.2f\n", name,
-                100 - 100 * accuracy(p, s.test_data.labels), 100 - 100 * accuracy(plain, s.test_data.labels),
-                nll(p, s.test_data.labels), ece(p, s.test_data.labels),
-                last.loss * static_cast<double>(s.train_data.size()), last.complexity,
-                last.bits_per_weight(parameter_count<float>(net) / 2));
-    std::fflush(stdout);
-    return true;
+    const Indices& labels = s.test_data.labels;
+    const double share = 1 - accuracy(p, labels), items = static_cast<double>(s.test_data.size());
+    s.table.row({name,
+                 {100 * share, 100 * std::sqrt(share * (1 - share) / items), 2},
+                 {100 - 100 * accuracy(plain, labels), 2},
+                 {nll(p, labels), 4},
+                 {ece(p, labels), 4},
+                 {last.loss * static_cast<double>(s.train_data.size()), 0},
+                 sampled ? Cell(last.complexity, 0) : Cell("-"),
+                 sampled ? Cell(last.bits_per_weight(parameter_count<float>(net) / 2), 2) : Cell("-")});
 }
 
 double seconds(const std::function<void()>& work) {
@@ -100,9 +103,8 @@ double seconds(const std::function<void()>& work) {
 }
 
 void prune_table(const Sequential<float>& net, const Setting& s) {
-    std::printf("\nPruned by signal-to-noise, posterior means, %s:\n", mixture.describe().c_str());
-    std::printf("%8s %9s %8s %8s %8s %10s %12s %14s\n", "removed", "weights", "error %", "-log p", "ECE", "bytes",
-                "us, 1 image", "ms, 1,000");
+    std::printf("Pruned by signal-to-noise, posterior means, %s:\n", mixture.describe().c_str());
+    Table table({"removed, %", "weights", "error %", "-log p", "ECE", "bytes", "us, 1 image", "ms, 1,000"});
     const Tensor<float> one = s.test_data.slice(0, 1).inputs, many = s.test_data.slice(0, 1000).inputs;
     for (const double fraction : {0.0, 0.5, 0.75, 0.95, 0.98, 0.99}) {
         Sequential<float> pruned = net;
@@ -116,99 +118,89 @@ void prune_table(const Sequential<float>& net, const Setting& s) {
             return seconds([&] { predict<float>(tape, *small, parameters, {}, x); });
         };
         const double micro = 1e6 * time(one), milli = 1e3 * time(many);
-        std::printf("%6.0f %% %9zu %8.2f %8.4f %8.4f %10zu %12.0f %14.2f\n", 100 * fraction, nonzero_count(*small),
-                    100 - 100 * accuracy(p, s.test_data.labels), nll(p, s.test_data.labels), ece(p, s.test_data.labels),
-                    stored_bytes(*small), micro, milli);
+        table.row({{100 * fraction, 0},
+                   {static_cast<double>(nonzero_count(*small)), 0},
+                   {100 - 100 * accuracy(p, s.test_data.labels), 2},
+                   {nll(p, s.test_data.labels), 4},
+                   {ece(p, s.test_data.labels), 4},
+                   {static_cast<double>(stored_bytes(*small)), 0},
+                   {micro, 0},
+                   {milli, 2}});
     }
+    table.show();
+    table.save(s.example.path("bbb_pruned"));
 }
 
-void draw_signal_to_noise(const Sequential<float>& net) {
-    const Histogram all = histogram(signal_to_noise(weight_posteriors<float>(net)), -40, 20, 120);
-    std::vector<double> centre, density = all.density(), share = all.cumulative();
-    double highest = 0;
-    for (std::size_t k = 0; k < density.size(); ++k) {
-        centre.push_back(0.5 * (all.edges[k] + all.edges[k + 1]));
-        highest = std::max(highest, density[k]);
-    }
+void draw_signal_to_noise(const Sequential<float>& net, const std::filesystem::path& path) {
+    const pollen::Histogram all = histogram(signal_to_noise(weight_posteriors<float>(net)), -40, 20, 120);
+    std::vector<double> begin(all.edges.begin(), all.edges.end() - 1), density = all.density();
+    const double highest = *std::ranges::max_element(density);
     for (double& d : density) d /= highest;
-    Figure figure("bbb_signal_to_noise", "Signal-to-noise of the weights", "10 log10(|mu| / sigma), dB",
-                  "density (highest = 1), and share below");
-    figure.steps("density", centre, density);
-    figure.line("share of the weights below", all.edges, share);
+    Figure figure(path);
+    Panel& panel = figure.panel("Signal-to-noise of the weights", "10 log10(|mu| / sigma), dB",
+                                "density (highest = 1), and share below");
+    panel.steps("density", begin, density);
+    panel.line("share of the weights below", all.edges, all.cumulative());
+    panel.set("set yrange [0:1.25]");
     figure.save();
 }
 
-// A whole number from 1 up, or nothing.
-std::optional<std::int64_t> number(const std::string& text) {
-    std::int64_t n = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end != text.data() + text.size() || n < 1) return {};
-    return n;
-}
-
-// False where an argument is not understood.
-bool read_arguments(const Arguments& arguments, Setting& s) {
+std::vector<std::string> read_methods(const std::string& text) {
     const std::vector<std::string> known{"sgd", "dropout", "gaussian", "mixture", "weak_kl"};
-    std::size_t numbers = 0;
-    for (const std::string& argument : arguments.values) {
-        const auto n = number(argument);
-        if (n && numbers == 0)
-            s.width = *n;
-        else if (n && numbers == 1)
-            s.epochs = *n;
-        else if (n && numbers == 2)
-            s.seed = static_cast<std::uint64_t>(*n);
-        else if (std::find(known.begin(), known.end(), argument) != known.end())
-            s.methods.push_back(argument);
-        else {
-            std::fprintf(stderr,
-                         "mnist_bayes_by_backprop: cannot use \"%s\"; [WIDTH [EPOCHS [SEED]]] are whole numbers from 1 "
-                         "up, the methods sgd, dropout, gaussian, mixture, weak_kl\n",
-                         argument.c_str());
-            return false;
-        }
-        numbers += n ? 1 : 0;
+    std::vector<std::string> methods;
+    std::istringstream in(text);
+    for (std::string method; std::getline(in, method, ',');) {
+        if (std::ranges::find(known, method) == known.end())
+            throw ValueError("there is no method \"" + method + "\"; --methods takes some of sgd,dropout,gaussian," +
+                             "mixture,weak_kl");
+        methods.push_back(method);
     }
-    return true;
+    return methods;
 }
 
-int run(const Arguments& arguments) {
-    Setting s;
-    s.quick = arguments.quick;
-    s.fresh = arguments.fresh;
-    if (!read_arguments(arguments, s)) return 1;
-    if (s.quick) s.width = 50, s.epochs = 1;
-    const std::string directory = s.quick ? embedded_data("mnist") : data_directory("mnist");
-    s.train_data = read_image_set<float>(directory, "train");
-    s.test_data = read_image_set<float>(directory, "test");
-    if (s.train_data.size() == 60000) s.train_data = split_last(s.train_data, 10000).first;
+void compare(Setting& s, const std::vector<std::string>& methods) {
     const std::int64_t steps = s.epochs * ((s.train_data.size() + batch - 1) / batch);
-    std::printf("%lld digits to learn from, %lld to be tested on; 784-%lld-%lld-10, %lld epochs, seed %llu\n\n",
-                static_cast<long long>(s.train_data.size()), static_cast<long long>(s.test_data.size()),
-                static_cast<long long>(s.width), static_cast<long long>(s.width), static_cast<long long>(s.epochs),
-                static_cast<unsigned long long>(s.seed));
-    std::printf("%-30s %7s %7s %8s %7s %11s %11s %7s\n", "", "error %", "(means)", "-log p", "ECE", "likelihood",
-                "complexity", "bits");
-
     const Optimiser adam = Adam{.rate = Schedule::cosine(learning_rate, steps)};
     const Optimiser momentum = Momentum{.rate = Schedule::cosine(0.05, steps)};
+    const auto wanted = [&](const char* method) { return std::ranges::find(methods, method) != methods.end(); };
     const auto bayes = [&](const Prior& prior) {
-        return bayesian(network(s.width), {.prior = prior, .posterior = mean_field<float>(initial_sd)});
+        return bayesian(network(s.hidden), {.prior = prior, .posterior = mean_field<float>(initial_sd)});
     };
-    Sequential point = network(s.width), dropped = network(s.width, 0.5);
+    Sequential point = network(s.hidden), dropped = network(s.hidden, 0.5);
     Sequential normal = bayes(gaussian), mixed = bayes(mixture), weak = bayes(mixture);
-    if (s.wants("sgd") && !fit("sgd", "SGD", point, momentum, s, false)) return 1;
-    if (s.wants("dropout") && !fit("dropout", "SGD, dropout", dropped, momentum, s, false)) return 1;
-    if (s.wants("gaussian") && !fit("gaussian", "BBB, Gaussian prior", normal, adam, s, true)) return 1;
-    if (s.wants("mixture") && !fit("mixture", "BBB, scale mixture", mixed, adam, s, true)) return 1;
-    if (s.wants("weak_kl") &&
-        !fit("weak_kl", "BBB, scale mixture, weak KL", weak, adam, s, true, KlWeight::beta(weak_kl)))
-        return 1;
-    std::printf("(likelihood and complexity costs in nats over the training data, bits of complexity a weight)\n");
-    if (!s.wants("mixture")) return 0;
+    if (wanted("sgd")) fit(s, "sgd", "SGD", point, momentum);
+    if (wanted("dropout")) fit(s, "dropout", "SGD, dropout", dropped, momentum);
+    if (wanted("gaussian")) fit(s, "gaussian", "BBB, Gaussian prior", normal, adam);
+    if (wanted("mixture")) fit(s, "mixture", "BBB, scale mixture", mixed, adam);
+    if (wanted("weak_kl")) fit(s, "weak_kl", "BBB, scale mixture, weak KL", weak, adam, KlWeight::beta(weak_kl));
+    s.table.show();
+    s.table.save(s.example.path("bbb"));
+    std::printf("(likelihood and complexity costs in nats over the training data, bits of complexity a weight)\n\n");
+    if (!wanted("mixture")) return;
     prune_table(mixed, s);
-    draw_signal_to_noise(mixed);
-    return 0;
+    draw_signal_to_noise(mixed, s.example.path("bbb_signal_to_noise"));
 }
 
-int main(int argc, char** argv) { return run_example(argc, argv, run); }
+int main(int argc, char** argv) {
+    Example example("Bayes by Backprop on handwritten digits, and how much of a network can be removed.",
+                    "30 seconds (with all of MNIST five minutes)");
+    std::int64_t hidden = 400, epochs = 20;
+    std::string methods = "sgd,dropout,gaussian,mixture,weak_kl";
+    example.option("--hidden", hidden, 100, "units in each of two hidden layers");
+    example.option("--epochs", epochs, 4, "passes through the digits");
+    example.option("--methods", methods, "which, separated by commas");
+    return example.run(argc, argv, [&] {
+        const std::vector<std::string> wanted = read_methods(methods);
+        const std::string directory = example.quick ? embedded_data("mnist") : data_directory("mnist");
+        Setting s{.example = example,
+                  .train_data = read_image_set<float>(directory, "train"),
+                  .test_data = read_image_set<float>(directory, "test"),
+                  .hidden = hidden,
+                  .epochs = epochs};
+        if (s.train_data.size() == 60000) s.train_data = split_last(s.train_data, 10000).first;
+        std::printf("%lld digits to learn from, %lld to be tested on; 784-%lld-%lld-10\n\n",
+                    static_cast<long long>(s.train_data.size()), static_cast<long long>(s.test_data.size()),
+                    static_cast<long long>(hidden), static_cast<long long>(hidden));
+        compare(s, wanted);
+    });
+}

@@ -1,7 +1,7 @@
 // Regression on any table: a network with one hidden layer that predicts a number, with the noise learned.
 //
-//     ./run example uci_regression FILE [TARGET]     TARGET: the name of the column to predict; the last one by default
-//     ./run example uci_regression                   makes a table of its own (Friedman 1991, Eq. 61) and uses that
+//     ./run example uci_regression FILE --target NAME     predicts the column NAME; the last one unless it is given
+//     ./run example uci_regression                        makes a table of its own (Friedman 1991, Eq. 61)
 //
 // FILE is a CSV file, or a table separated by blanks, plain or gzipped, all its columns numbers: the UCI regression
 // sets, for example. Twenty random splits into 90 % training and 10 % test data, as the literature does; inputs and
@@ -9,9 +9,14 @@
 //
 // Expected output: root mean squared error and log-likelihood on the test data, mean and standard error over the
 // splits; for the table made here about 1.21 +- 0.02 and -1.83 +- 0.04, where the noise alone gives 1 and -1.42.
-#include "example.hpp"
+#include "common/example.hpp"
+#include "common/table.hpp"
 
-#include <pollen/pollen.hpp>
+#include <pollen/data/csv.hpp>
+#include <pollen/data/table.hpp>
+#include <pollen/nn/layers.hpp>
+#include <pollen/nn/likelihoods.hpp>
+#include <pollen/nn/train.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -22,15 +27,14 @@
 using namespace pollen;
 
 constexpr std::int64_t hidden = 50;
-constexpr std::int64_t epochs = 100;
 constexpr std::int64_t batch = 32;
 constexpr double learning_rate = 0.01;
 constexpr double prior_sd = 0.25;
-constexpr std::uint64_t seed = 1;
 
 // y = 10 sin(pi x1 x2) + 20 (x3 - 1/2)^2 + 10 x4 + 5 x5 + noise, and five inputs that do not matter.
-Table friedman(std::int64_t rows) {
-    Table table{{"x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "y"}, Tensor<double>::zeros({rows, 11})};
+pollen::Table friedman(std::int64_t rows, std::uint64_t seed) {
+    pollen::Table table{{"x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "y"},
+                        Tensor<double>::zeros({rows, 11})};
     Random random(seed);
     for (std::int64_t i = 0; i < rows; ++i) {
         double* x = table.values.mutable_data() + 11 * i;
@@ -42,11 +46,11 @@ Table friedman(std::int64_t rows) {
 }
 
 // Columns are separated by commas, semicolons or blanks: the first that fits.
-Table read_table(const std::string& path) {
+pollen::Table read_table(const std::string& path) {
     std::string first_error;
     for (const char delimiter : {',', ';', ' '}) {
         try {
-            Table table = read_csv(path, {.delimiter = delimiter});
+            pollen::Table table = read_csv(path, {.delimiter = delimiter});
             if (table.columns.size() > 1) return table;
         } catch (const FileError& error) {
             if (first_error.empty()) first_error = error.what();
@@ -66,49 +70,62 @@ struct Mean {
     double error() const { return n > 1 ? std::sqrt((squares / n - mean() * mean()) / (n - 1)) : 0; }
 };
 
-int run(const Arguments& arguments) {
-    const bool quick = arguments.quick;
-    const std::vector<std::string>& given = arguments.values;
-    const Table table = given.empty() ? friedman(quick ? 200 : 1000) : read_table(given[0]);
-    const std::string target = given.size() > 1 ? given[1] : table.columns.back();
-    const Dataset<float> data = table_dataset<float>(table, target, Target::numbers);
-    if (data.size() < 20) throw ValueError("a table needs at least 20 rows, not " + std::to_string(data.size()));
-    std::printf("%lld rows, %lld inputs, predicting \"%s\"\n\n", static_cast<long long>(data.size()),
-                static_cast<long long>(data.inputs.shape()[1]), target.c_str());
-
-    Mean rmse, log_likelihood;
-    const std::uint64_t splits = quick ? 2 : 20;
-    for (std::uint64_t split_seed = 1; split_seed <= splits; ++split_seed) {
-        auto [train_data, test_data] = split(data, 0.9, split_seed);
-        const Standardiser<float> inputs(train_data.inputs), targets(train_data.targets);
-        for (Dataset<float>* part : {&train_data, &test_data}) {
-            part->inputs = inputs.apply(part->inputs);
-            part->targets = targets.apply(part->targets);
-        }
-        const std::int64_t width = data.inputs.shape()[1];
-        Sequential net{Dense(width, hidden), Relu(), Dense(hidden, 1)};
-        auto likelihood = Gaussian<float>::learned(0.5);
-        const std::int64_t steps = epochs * ((train_data.size() + batch - 1) / batch);
-        const TrainResult result = train(net, likelihood, train_data,
-                                         {.epochs = quick ? 5 : epochs,
-                                          .batch = batch,
-                                          .optimiser = Adam{.rate = Schedule::cosine(learning_rate, steps)},
-                                          .seed = seed,
-                                          .prior_sd = prior_sd,
-                                          .show = Show::nothing});
-        if (result.end == TrainResult::End::interrupted) return 1;
-        // Back to the units of the table: errors are sd times as large, densities 1 / sd times as high.
-        const double sd = static_cast<double>(targets.sd().item());
-        const Evaluation test = evaluate(net, likelihood, test_data);
-        rmse.add(test.score * sd);
-        log_likelihood.add(-test.loss - std::log(sd));
-        std::printf("split %2llu  rmse %8.4f  log-likelihood %8.4f\n", static_cast<unsigned long long>(split_seed),
-                    test.score * sd, -test.loss - std::log(sd));
-        std::fflush(stdout);
+// A network fitted to one part of the data and tested on the other, in the units of the table.
+struct Tested {
+    double rmse, log_likelihood;
+};
+Tested test_split(const Dataset<float>& data, std::int64_t epochs, std::uint64_t seed) {
+    auto [train_data, test_data] = split(data, 0.9, seed);
+    const Standardiser<float> inputs(train_data.inputs), targets(train_data.targets);
+    for (Dataset<float>* part : {&train_data, &test_data}) {
+        part->inputs = inputs.apply(part->inputs);
+        part->targets = targets.apply(part->targets);
     }
-    std::printf("\ntest rmse %.4f +- %.4f, log-likelihood %.4f +- %.4f\n", rmse.mean(), rmse.error(),
-                log_likelihood.mean(), log_likelihood.error());
-    return 0;
+    Sequential net{Dense(data.inputs.shape()[1], hidden), Relu(), Dense(hidden, 1)};
+    auto likelihood = Gaussian<float>::learned(0.5);
+    const std::int64_t steps = epochs * ((train_data.size() + batch - 1) / batch);
+    unless_stopped(train(net, likelihood, train_data,
+                         {.epochs = epochs,
+                          .batch = batch,
+                          .optimiser = Adam{.rate = Schedule::cosine(learning_rate, steps)},
+                          .seed = seed,
+                          .prior_sd = prior_sd,
+                          .show = Show::nothing}));
+    // Errors are sd times as large as on the standardised target, densities 1 / sd times as high.
+    const double sd = static_cast<double>(targets.sd().item());
+    const Evaluation test = evaluate(net, likelihood, test_data);
+    return {test.score * sd, -test.loss - std::log(sd)};
 }
 
-int main(int argc, char** argv) { return run_example(argc, argv, run); }
+int main(int argc, char** argv) {
+    Example example("Regression on any table: a network that predicts a number, with the noise learned.", "10 seconds");
+    std::string file, target;
+    std::int64_t rows = 1000, splits = 20, epochs = 100;
+    example.file("FILE", file, "a table of numbers, CSV or separated by blanks; without one a table is made");
+    example.option("--target", target, "the column to predict; the last one unless given");
+    example.option("--rows", rows, 1000, "of the table that is made");
+    example.option("--splits", splits, 4, "into training and test data");
+    example.option("--epochs", epochs, 60, "passes through the training data");
+    return example.run(argc, argv, [&] {
+        const pollen::Table given = file.empty() ? friedman(rows, example.seed) : read_table(file);
+        if (target.empty()) target = given.columns.back();
+        const Dataset<float> data = table_dataset<float>(given, target, Target::numbers);
+        if (data.size() < 20) throw ValueError("a table needs at least 20 rows, not " + std::to_string(data.size()));
+        std::printf("%lld rows, %lld inputs, predicting \"%s\"\n\n", static_cast<long long>(data.size()),
+                    static_cast<long long>(data.inputs.shape()[1]), target.c_str());
+
+        Mean rmse, log_likelihood;
+        for (std::int64_t k = 0; k < splits; ++k) {
+            const Tested test = test_split(data, epochs, example.seed + static_cast<std::uint64_t>(k));
+            rmse.add(test.rmse);
+            log_likelihood.add(test.log_likelihood);
+            std::printf("split %2lld  rmse %8.4f  log-likelihood %8.4f\n", static_cast<long long>(k + 1), test.rmse,
+                        test.log_likelihood);
+        }
+        ::Table table({"on test data", "mean", "noise alone"});
+        table.row({"rmse", {rmse.mean(), rmse.error(), 3}, file.empty() ? "1" : ""});
+        table.row({"log-likelihood", {log_likelihood.mean(), log_likelihood.error(), 3}, file.empty() ? "-1.42" : ""});
+        table.show();
+        table.save(example.path("uci_regression"));
+    });
+}
