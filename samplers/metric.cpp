@@ -162,8 +162,17 @@ void Metric<T>::open(T kick, T step, const T* g, T* p, T* q, T* v) const {
 
 template <Real T>
 double Metric<T>::close(T kick, const T* g, T* p, T* v) const {
-    for (std::int64_t i = 0; i < size_; ++i) p[i] -= kick * g[i];
-    velocity(p, v);
+    if (kind_ == MetricKind::diagonal) {
+        const T* m = inverse_.data();
+        for (std::int64_t i = 0; i < size_; ++i) {
+            const T x = p[i] - kick * g[i];
+            p[i] = x;
+            v[i] = m[i] * x;
+        }
+    } else {
+        for (std::int64_t i = 0; i < size_; ++i) p[i] -= kick * g[i];
+        velocity(p, v);
+    }
     return dot(size_, p, v) / 2;
 }
 

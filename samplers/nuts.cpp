@@ -118,7 +118,7 @@ bool NutsChain<T>::add_leaf(detail::Phase<T>& z, double step_size, Tree& leaf, P
     leaf.leaf = true;
     leaf.log_weight = -error;
     leaf.first.momentum = z.momentum;
-    leaf.first.velocity = z.velocity;
+    std::swap(leaf.first.velocity, z.velocity);  // the next step makes its own
     leaf.proposal.position = z.position;
     leaf.proposal.gradient = z.gradient;
     leaf.proposal.energy = z.energy;

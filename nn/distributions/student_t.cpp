@@ -3,6 +3,7 @@
 #include <pollen/nn/kernels/density_class.hpp>
 #include <pollen/nn/kernels/gamma_draws.hpp>
 #include <pollen/nn/kernels/incomplete.hpp>
+#include <pollen/nn/kernels/log_product.hpp>
 
 namespace pollen::distributions {
 
@@ -79,36 +80,59 @@ struct StudentTLaw {
 
     static constexpr std::size_t known = 0;
     struct Known {
-        B nu, inverse, root, constant, slope;
+        B nu, inverse, root, power, constant, slope;
 
-        Known(const B& n, const Wanted& wanted) : nu(n), inverse(B(T(1)) / n), root(B(T(1)) / xsimd::sqrt(n)) {
+        Known(const B& n, const Wanted& wanted)
+            : nu(n), inverse(B(T(1)) / n), root(B(T(1)) / xsimd::sqrt(n)), power(B(T(0.5)) * (n + B(T(1)))) {
             const B half = B(T(0.5)) * n;
             constant = lgamma_half_step<T>(half) - B(T(0.91893853320467274178));
             slope = wanted[1] ? digamma_half_step<T>(half) : B(T(0));
         }
     };
 
-    Known of_nu;
-    B location, scale, constant;
+    const Known& of_nu;
+    B location, scale, log_scale;
 
-    StudentTLaw(const Known& n, const B& m, const B& s)
-        : of_nu(n), location(m), scale(s), constant(n.constant - kernels::log(s)) {}
+    StudentTLaw(const Known& n, const B& m, const B& s) : of_nu(n), location(m), scale(s), log_scale(kernels::log(s)) {}
 
-    B value(const B& x) const {
-        const B a = (x - location) / scale * of_nu.root;
-        return constant - B(T(0.5)) * (of_nu.nu + B(T(1))) * kernels::log1p_square(a);
-    }
+    B ratio(const B& x) const { return (x - location) / scale * of_nu.root; }
+
+    B value(const B& x) const { return of_nu.constant - log_scale - of_nu.power * kernels::log1p_square(ratio(x)); }
     void slopes(const B& x, const Wanted& wanted, B* d) const {
-        const B half(T(0.5)), one(T(1)), a = (x - location) / scale * of_nu.root;
+        const B a = ratio(x);
         const kernels::CauchyShares<T> share(a);
-        const B& u = share.even;
-        const B inverse = one / scale;
+        slopes_but_nu(share, d);
+        if (wanted[1]) d[1] = slope_of_nu(share.even, log_beyond_first<T>(share.even, kernels::log1p_square(a)));
+    }
+    void slopes_but_nu(const kernels::CauchyShares<T>& share, B* d) const {
+        const B one(T(1)), inverse = one / scale;
         d[2] = (of_nu.nu + one) * of_nu.root * share.odd * inverse;
         d[0] = -d[2];
-        d[3] = ((of_nu.nu + one) * u - one) * inverse;
-        if (!wanted[1]) return;
-        const B rest = log_beyond_first<T>(u, kernels::log1p_square(a));
-        d[1] = half * (of_nu.slope + u * of_nu.inverse - rest);
+        d[3] = ((of_nu.nu + one) * share.even - one) * inverse;
+    }
+    B slope_of_nu(const B& u, const B& beyond_first) const {
+        return B(T(0.5)) * (of_nu.slope + u * of_nu.inverse - beyond_first);
+    }
+
+    // The products of all scales and of all 1 + a^2. The larger nu and the smaller a^2, the more digits of a^2 are lost
+    // in 1 + a^2: the slope along nu has a relative error of nu epsilon.
+    struct Logs {
+        kernels::LogProduct<T> scales, squares;
+        static bool exact_enough(T nu) { return nu < T(sizeof(T) == 4 ? 50 : 5000); }
+    };
+    void without_logs(const B& x, const Wanted&, B* y, Logs& logs) const {
+        const kernels::CauchyShares<T> share(ratio(x));
+        logs.scales.multiply(scale);
+        logs.squares.multiply(share.whole);
+        if (share.far) logs.squares.multiply(share.again);
+        y[0] = of_nu.constant;
+        slopes_but_nu(share, y + 1);
+        y[2] = slope_of_nu(share.even, -share.even);
+    }
+    static void add_logs(const Known& nu, const Logs& logs, B* sums) {
+        const B log = logs.squares.log();
+        sums[0] -= logs.scales.log() + nu.power * log;
+        sums[2] -= B(T(0.5)) * log;
     }
 
     static double mean(double nu, double m, double) { return nu > 1 ? m : double{NAN}; }

@@ -18,8 +18,14 @@
 // Parameters that are single numbers are worked up once for all elements. slopes() need not write what is not wanted.
 //
 // Where one parameter alone takes much work, a law says so: it has a struct Known, which is made of parameter number
-// `known` and of what is wanted, and it takes that in place of the parameter. If that parameter is a single number it
-// is worked up once, whatever the others are.
+// `known` and of what is wanted, and it takes that in place of the parameter; it outlives the law. If that parameter is
+// a single number it is worked up once, whatever the others are.
+//
+// In the sum of such a law logarithms can wait until all elements are through and be those of products (LogProduct). It
+// then has a struct Logs of products, which says for what known number that is exact enough, and
+//
+//     void without_logs(const Batch<T>& x, const Wanted& wanted, Batch<T>* y, Logs& logs) const;  // f and d
+//     static void add_logs(const Known& known, const Logs& logs, Batch<T>* sums);
 namespace pollen::kernels {
 
 // The loops have to be one function for speed. With the checks of a sanitizer in it, gcc takes minutes for one.
@@ -56,6 +62,14 @@ concept KnowsOne = requires {
     typename Law::Known;
 };
 
+template <class Law>
+concept SumsLogs = KnowsOne<Law> && requires {
+    typename Law::Logs;
+};
+
+// Where no logarithms wait.
+struct NoLogs {};
+
 // Parameter k + 1 of a law, worked up already or not.
 template <class Law, std::size_t k, class T, std::size_t n>
 [[gnu::always_inline]] inline decltype(auto) parameter_at(const auto& known, const Sources<T, n>& in, std::int64_t i) {
@@ -77,25 +91,33 @@ template <class Law, class T, std::size_t n>
     (std::make_index_sequence<n - 1>());
 }
 
-template <class Law, class T, std::size_t n>
-[[gnu::always_inline]] inline Law law_at(const Sources<T, n>& in, std::int64_t i, const Wanted& wanted) {
-    if constexpr (KnowsOne<Law>)
-        return law_of<Law>(typename Law::Known(in[Law::known + 1].load(i), wanted), in, i);
-    else
-        return law_of<Law>(0, in, i);
-}
-
 // The value of a law and, where they are asked for, its slopes, for one batch.
 template <class Law, bool sloped, class T, std::size_t n>
 struct Outputs {
     static constexpr std::size_t count = sloped ? n + 1 : 1;
-    std::array<Batch<T>, count> y;
+    std::array<Batch<T>, n + 1> y;
 
-    [[gnu::always_inline]] Outputs(const Law& law, const Batch<T>& x, const Wanted& wanted) {
+    [[gnu::always_inline]] Outputs(const Law& law, const Batch<T>& x, const Wanted& wanted, NoLogs = {}) {
         y[0] = law.value(x);
         if constexpr (sloped) law.slopes(x, wanted, &y[1]);
     }
+    template <class Logs>
+    [[gnu::always_inline]] Outputs(const Law& law, const Batch<T>& x, const Wanted& wanted, Logs& logs) {
+        law.without_logs(x, wanted, y.data(), logs);
+    }
 };
+
+template <class Law, bool sloped, class T, std::size_t n>
+[[gnu::always_inline]] inline Outputs<Law, sloped, T, n> outputs_at(const Sources<T, n>& in, std::int64_t i,
+                                                                    const Wanted& wanted) {
+    using Y = Outputs<Law, sloped, T, n>;
+    if constexpr (KnowsOne<Law>) {
+        const typename Law::Known known(in[Law::known + 1].load(i), wanted);
+        return Y(law_of<Law>(known, in, i), in[0].load(i), wanted);
+    } else {
+        return Y(law_of<Law>(0, in, i), in[0].load(i), wanted);
+    }
+}
 
 template <class T, std::size_t n>
 Wanted wanted_of(const Sinks<T, n>& out) {
@@ -104,40 +126,43 @@ Wanted wanted_of(const Sinks<T, n>& out) {
     return wanted;
 }
 
-// The elements [begin, end), at least a batch of them, with law(i) the law from element i on.
+// The elements [begin, end), at least a batch of them. at(i, logs) is what comes out from element i on, less the
+// logarithms that finish(logs, sums) adds in the end.
 //
 // The last batch overlaps the one before it where the elements do not fill it; it then writes some of them a second
 // time, with the same bits. Sums are cut every 64 batches, so that they round little.
-template <class Law, bool sloped, class T, std::size_t n, class LawAt>
-[[gnu::always_inline]] inline void walk(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int64_t begin,
-                                        std::int64_t end, const LawAt& law) {
+template <class Law, bool sloped, class T, std::size_t n, class Logs = NoLogs>
+[[gnu::always_inline]] inline void walk(const Sinks<T, n + 1>& out, std::int64_t begin, std::int64_t end,
+                                        const auto& at, const auto& finish) {
     using Y = Outputs<Law, sloped, T, n>;
     constexpr std::int64_t width = Batch<T>::size;
-    const Wanted wanted = wanted_of(out);
-    std::array<Batch<T>, Y::count> total, sum;
-    for (std::size_t k = 0; k < Y::count; ++k) total[k] = Batch<T>(T(0));
+    Logs logs;
+    std::array<Batch<T>, n + 1> total, sum;
+    total.fill(Batch<T>(T(0)));
     std::int64_t i = begin;
     do {
         const std::int64_t stop = std::min(end, i + 64 * width) - width;
-        for (std::size_t k = 0; k < Y::count; ++k) sum[k] = Batch<T>(T(0));
+        sum.fill(Batch<T>(T(0)));
         for (; i <= stop; i += width) {
-            const Y at(law(i), in[0].load(i), wanted);
+            const Y here = at(i, logs);
             for (std::size_t k = 0; k < Y::count; ++k) {
                 if (!out[k].moves)
-                    sum[k] += at.y[k];
+                    sum[k] += here.y[k];
                 else if (out[k].data)
-                    at.y[k].store_unaligned(out[k].data + i);
+                    here.y[k].store_unaligned(out[k].data + i);
             }
         }
         for (std::size_t k = 0; k < Y::count; ++k) total[k] += sum[k];
     } while (i + width <= end);
+    finish(logs, total.data());
     if (i < end) {
-        const Y at(law(end - width), in[0].load(end - width), wanted);
+        NoLogs none;
+        const Y here = at(end - width, none);
         for (std::size_t k = 0; k < Y::count; ++k) {
             if (!out[k].moves)
-                total[k] += last_lanes<Sum>(end - i, at.y[k]);
+                total[k] += last_lanes<Sum>(end - i, here.y[k]);
             else if (out[k].data)
-                at.y[k].store_unaligned(out[k].data + end - width);
+                here.y[k].store_unaligned(out[k].data + end - width);
         }
     }
     for (std::size_t k = 0; k < Y::count; ++k)
@@ -163,7 +188,7 @@ void evaluate_few(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int6
         few[k].data = held[k].data();
     }
     const Wanted wanted = wanted_of(out);
-    const Y at(law_at<Law>(few, 0, wanted), few[0].load(0), wanted);
+    const Y at = outputs_at<Law, sloped>(few, 0, wanted);
     for (std::size_t k = 0; k < Y::count; ++k) {
         if (!out[k].moves)
             out[k].data[0] = xsimd::hadd(first_lanes<Sum>(end - begin, at.y[k]));
@@ -175,21 +200,41 @@ void evaluate_few(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int6
 template <class Law, bool sloped, class T, std::size_t n>
 POLLEN_FLATTEN void evaluate_range(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int64_t begin,
                                    std::int64_t end) {
+    using Y = Outputs<Law, sloped, T, n>;
     const Wanted wanted = wanted_of(out);
+    const auto nothing = [](NoLogs, Batch<T>*) {};
     bool still = true;
     for (std::size_t k = 1; k < n; ++k) still = still && !in[k].moves;
-    if (still) {
-        const Law law = law_at<Law>(in, 0, wanted);
-        return walk<Law, sloped, T, n>(in, out, begin, end, [&law](std::int64_t) -> const Law& { return law; });
-    }
+    const auto walk_still = [&](const Law& law) {
+        walk<Law, sloped, T, n>(
+            out, begin, end, [&](std::int64_t i, NoLogs) { return Y(law, in[0].load(i), wanted); }, nothing);
+    };
     if constexpr (KnowsOne<Law>) {
         if (const Source<T>& source = in[Law::known + 1]; !source.moves) {
             const typename Law::Known known(source.load(0), wanted);
-            return walk<Law, sloped, T, n>(in, out, begin, end,
-                                           [&](std::int64_t i) { return law_of<Law>(known, in, i); });
+            if constexpr (SumsLogs<Law>) {
+                using Logs = typename Law::Logs;
+                if (!out[0].moves && Logs::exact_enough(*source.data)) {
+                    const Sources<T, n> from = in;  // copies, which no store can change: they stay in registers
+                    const Sinks<T, n + 1> to = out;
+                    return walk<Law, sloped, T, n, Logs>(
+                        to, begin, end,
+                        [&](std::int64_t i, auto& logs) {
+                            return Y(law_of<Law>(known, from, i), from[0].load(i), wanted, logs);
+                        },
+                        [&](const Logs& logs, Batch<T>* sums) { Law::add_logs(known, logs, sums); });
+                }
+            }
+            if (still) return walk_still(law_of<Law>(known, in, 0));
+            return walk<Law, sloped, T, n>(
+                out, begin, end,
+                [&](std::int64_t i, NoLogs) { return Y(law_of<Law>(known, in, i), in[0].load(i), wanted); }, nothing);
         }
+    } else {
+        if (still) return walk_still(law_of<Law>(0, in, 0));
     }
-    walk<Law, sloped, T, n>(in, out, begin, end, [&](std::int64_t i) { return law_at<Law>(in, i, wanted); });
+    walk<Law, sloped, T, n>(
+        out, begin, end, [&](std::int64_t i, NoLogs) { return outputs_at<Law, sloped>(in, i, wanted); }, nothing);
 }
 
 // The only element there is.
@@ -198,7 +243,7 @@ POLLEN_FLATTEN void evaluate_one(Sources<T, n> in, const Sinks<T, n + 1>& out) {
     using Y = Outputs<Law, sloped, T, n>;
     for (Source<T>& source : in) source.moves = false;
     const Wanted wanted = wanted_of(out);
-    const Y at(law_at<Law>(in, 0, wanted), in[0].load(0), wanted);
+    const Y at = outputs_at<Law, sloped>(in, 0, wanted);
     for (std::size_t j = 0; j < Y::count; ++j)
         if (out[j].data) out[j].data[0] = at.y[j].get(0);
 }

@@ -18,13 +18,22 @@ inline Batch<T> log1p_square(const Batch<T>& a) {
 template <class T>
 struct CauchyShares {
     Batch<T> odd, even;
+    Batch<T> whole, again;  // their product is 1 + a^2
+    bool far;               // `again` is not 1 everywhere
 
     explicit CauchyShares(const Batch<T>& a) {
         const Batch<T> one(T(1)), t = a * a, part = one / (one + t);
-        const auto far = t > Batch<T>(T(1e30));
         odd = a * part;
-        even = xsimd::select(far, one, t * part);
-        if (xsimd::any(far)) odd = xsimd::select(far, one / a, odd);
+        even = t * part;
+        whole = one + t;
+        const auto too_large = t > Batch<T>(T(1e30));
+        far = xsimd::any(too_large);
+        if (far) [[unlikely]] {
+            odd = xsimd::select(too_large, one / a, odd);
+            even = xsimd::select(too_large, one, even);
+            again = xsimd::select(too_large, xsimd::abs(a), one);
+            whole = xsimd::select(too_large, again, whole);
+        }
     }
 };
 
