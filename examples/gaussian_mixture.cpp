@@ -347,6 +347,8 @@ int main(int argc, char** argv) {
     example.option("--steps", steps, 10000, "steps of each of 8 chains of SGLD");
     return example.run(argc, argv, [&] {
         if (length < 100 || steps < 10000) throw ValueError("--draws must be at least 100 and --steps at least 10000");
+        std::printf("%lld numbers with the mean %.16f\n", static_cast<long long>(items),
+                    std::accumulate(data.begin(), data.end(), 0.0) / items);
         ModelPotential<double> potential(mixture, items);
         const Grid grid(potential, 0.05);
         std::vector<Run> runs;
