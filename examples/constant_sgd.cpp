@@ -230,6 +230,14 @@ int main(int argc, char** argv) {
                        measured(found, 4, divergence),
                        {divergence(s), 4}});
         };
+        std::vector<double> at, low, high, middle;
+        const auto add_point = [&](double c, const Draws& found) {
+            const Cell kl = measured(found, 4, divergence);
+            at.push_back(c);
+            middle.push_back(kl.value);
+            low.push_back(kl.value - 2 * kl.error);
+            high.push_back(kl.value + 2 * kl.error);
+        };
         Figure figure(example.path("constant_sgd"), 2);
         figure.panel_size(480, 420);
         const std::array<std::pair<const char*, Form>, 3> forms{
@@ -238,22 +246,18 @@ int main(int argc, char** argv) {
             const Draws found = walk(name, form, known(1));
             const Matrix s = law(best_step(form, v), v);
             row(name, found, s);
+            if (form == Form::scalar) add_point(1, found);
             draw_walk(figure.panel(std::string("SGD with a ") + name + " step", "theta 1", "theta 2"), found, s);
         }
         row("full, V estimated", walk("estimated", Form::full, GradientNoise::estimated()),
             law(best_step(Form::full, v), v));
 
-        std::vector<double> at, low, high, middle, times, exact;
         for (const double c : {0.25, 0.5, 2.0, 4.0}) {
             char name[40];
             std::snprintf(name, sizeof name, "scalar times %g", c);
             const Draws found = walk(name, Form::scalar, known(c));
             row(name, found, law(c * best_step(Form::scalar, v), v));
-            const Cell kl = measured(found, 4, divergence);
-            at.push_back(c);
-            middle.push_back(kl.value);
-            low.push_back(kl.value - 2 * kl.error);
-            high.push_back(kl.value + 2 * kl.error);
+            add_point(c, found);
         }
         const Matrix s = posterior();
         table.row(
@@ -261,6 +265,7 @@ int main(int argc, char** argv) {
         table.show();
         table.save(example.path("constant_sgd"));
 
+        std::vector<double> times, exact;
         for (double c = 0.125; c <= 8.01; c *= 1.1) {
             times.push_back(c);
             exact.push_back(divergence(law(c * best_step(Form::scalar, v), v)));
