@@ -95,6 +95,13 @@ Tensor<double> in_double(const Tensor<float>& x) {
     return y;
 }
 
+// Of test digits and clothes, the probabilities by predictive(inputs).
+template <class Predict>
+Found both(const Setting& s, const Predict& predictive) {
+    return {{"test", in_double(predictive(s.test_data.inputs).probabilities())},
+            {"clothes", in_double(predictive(s.clothes.inputs).probabilities())}};
+}
+
 // theta . grad U / d at each draw, (chains, draws).
 Tensor<double> temperatures(const Setting& s, const Draws& draws) {
     const auto potential = s.potential.clone();
@@ -113,10 +120,10 @@ Tensor<double> temperatures(const Setting& s, const Draws& draws) {
 }
 
 Found found_by(const Setting& s, const Draws& draws) {
+    Found found = both(s, [&](const Tensor<float>& x) { return predict_draws<float>(s.net, draws, x); });
     const QuantitySummary temperature = summarise(Chains(temperatures(s, draws)));
-    return {{"test", in_double(predict_draws<float>(s.net, draws, s.test_data.inputs).probabilities())},
-            {"clothes", in_double(predict_draws<float>(s.net, draws, s.clothes.inputs).probabilities())},
-            {"temperature", Tensor<double>{temperature.mean, temperature.mcse}}};
+    found.emplace("temperature", Tensor<double>{temperature.mean, temperature.mcse});
+    return found;
 }
 
 // In units in which the potential of N items is N times that of one, steps for N items have the factor 1 / N.
@@ -150,8 +157,7 @@ Found by_backprop(const Setting& s, std::int64_t updates) {
     Categorical likelihood;
     unless_stopped(train(twin, likelihood, s.train_data, training(s, updates, s.example.seed)));
     const SampleOptions options{.samples = kept, .seed = s.example.seed};
-    return {{"test", in_double(predict_samples<float>(twin, s.test_data.inputs, options).probabilities())},
-            {"clothes", in_double(predict_samples<float>(twin, s.clothes.inputs, options).probabilities())}};
+    return both(s, [&](const Tensor<float>& x) { return predict_samples<float>(twin, x, options); });
 }
 
 // Networks with the most probable weights, from different starts.
@@ -163,8 +169,7 @@ Found by_ensemble(const Setting& s, std::size_t members, std::int64_t updates) {
         options.prior_sd = prior_sd;
         unless_stopped(train(ensemble[k], likelihood, s.train_data, options));
     }
-    return {{"test", in_double(predict_ensemble(ensemble, s.test_data.inputs).probabilities())},
-            {"clothes", in_double(predict_ensemble(ensemble, s.clothes.inputs).probabilities())}};
+    return both(s, [&](const Tensor<float>& x) { return predict_ensemble(ensemble, x); });
 }
 
 // ---- Convergence. ----
@@ -220,6 +225,37 @@ void draw_trace(Panel& panel, const Tensor<double>& draws, std::size_t which) {
     panel.set("unset key");
 }
 
+// The share of the values below each of them.
+void draw_share(Panel& panel, const std::string& name, std::vector<double> values) {
+    std::ranges::sort(values);
+    std::vector<double> x, share;
+    for (std::size_t k = 0; k <= 100; ++k) {
+        x.push_back(values[k * (values.size() - 1) / 100]);
+        share.push_back(static_cast<double>(k) / 100);
+    }
+    panel.line(name, x, share);
+}
+
+void show_convergence(const Setting& s, const Draws& hmc, Figure& figure) {
+    const Tensor<double> functions = function_values(s, hmc, 200);
+    const Convergence of_functions(functions), of_weights(hmc.values);
+    Table table({"HMC", "numbers", "R-hat: median", "95 %", "greatest", "ESS: median", "5 %"});
+    of_functions.add_to(table, "predictions");
+    of_weights.add_to(table, "weights");
+    table.show();
+    table.save(s.example.path("hmc_bnn_convergence"));
+
+    Panel& rhats = figure.panel("Do four chains of HMC agree?", "R-hat - 1", "share below");
+    draw_share(rhats, "predictions", of_functions.above_one());
+    draw_share(rhats, "weights", of_weights.above_one());
+    rhats.set("set logscale x");
+    rhats.set("set xrange [0.0003:3]");
+    draw_trace(figure.panel("The weight with the greatest R-hat, four chains", "draw", "weight"), hmc.values,
+               of_weights.worst);
+    draw_trace(figure.panel("The prediction with the greatest R-hat", "draw", "probability"), functions,
+               of_functions.worst);
+}
+
 // ---- Comparison with HMC. ----
 
 struct Mean {
@@ -257,6 +293,21 @@ struct Method {
     Tensor<double> reference;  // the probabilities of HMC on the test digits
 };
 
+// The first chain alone, to be held against all the others.
+Method one_chain(const Setting& s, const Draws& hmc) {
+    const auto chain = [&](bool first) {
+        return [&s, &hmc, first](const Tensor<float>& x) {
+            Predictive<float> predictive;
+            std::int64_t count = 0;
+            each_draw<float>(s.net, hmc, x, {}, [&](const Tensor<float>& y, double) {
+                if ((count++ < hmc.size()) == first) predictive.add(y);
+            });
+            return predictive;
+        };
+    };
+    return {"HMC, one chain", both(s, chain(true)), both(s, chain(false)).at("test")};
+}
+
 // Means with intervals of two standard errors, one a method.
 struct Intervals {
     std::vector<double> x, y, low, high;
@@ -273,17 +324,6 @@ struct Intervals {
         panel.set("set yrange [0:*]");
     }
 };
-
-// The share of the values below each of them.
-void draw_share(Panel& panel, const std::string& name, std::vector<double> values) {
-    std::ranges::sort(values);
-    std::vector<double> x, share;
-    for (std::size_t k = 0; k <= 100; ++k) {
-        x.push_back(values[k * (values.size() - 1) / 100]);
-        share.push_back(static_cast<double>(k) / 100);
-    }
-    panel.line(name, x, share);
-}
 
 void compare(const Setting& s, const std::vector<Method>& methods, Panel& distance, Panel& scores, Panel& entropies) {
     Table table({"method", "agreement, %", "total variation", "accuracy, %", "-log p", "ECE", "temperature"});
@@ -349,32 +389,12 @@ int main(int argc, char** argv) {
         const Tensor<double> acceptance = hmc.statistic(&ChainRecord::acceptance);
         std::printf("Acceptance %.2f, %lld leapfrog steps a draw.\n", Mean({acceptance.begin(), acceptance.end()}).mean,
                     static_cast<long long>(hmc.chains[0].gradient_count / hmc.chains[0].steps));
-        // The first chain alone, and all the others.
-        std::vector<Predictive<float>> parts(2);
-        Predictive<float> first_clothes;
-        std::int64_t count = 0;
-        each_draw<float>(s.net, hmc, s.test_data.inputs, {},
-                         [&](const Tensor<float>& y, double) { parts[count++ < hmc.size() ? 0 : 1].add(y); });
-        count = 0;
-        each_draw<float>(s.net, hmc, s.clothes.inputs, {}, [&](const Tensor<float>& y, double) {
-            if (count++ < hmc.size()) first_clothes.add(y);
-        });
-
-        const Tensor<double> functions = function_values(s, hmc, std::min<std::int64_t>(200, s.test_data.size()));
-        const Convergence of_functions(functions), of_weights(hmc.values);
-        Table convergence({"HMC", "numbers", "R-hat: median", "95 %", "greatest", "ESS: median", "5 %"});
-        of_functions.add_to(convergence, "predictions");
-        of_weights.add_to(convergence, "weights");
-        convergence.show();
-        convergence.save(example.path("hmc_bnn_convergence"));
+        Figure figure(example.path("hmc_bnn"), 3);
+        show_convergence(s, hmc, figure);
 
         const Found by_hmc = found_by(s, hmc);
         const Tensor<double>& reference = by_hmc.at("test");
-        std::vector<Method> methods{
-            {"HMC", by_hmc, reference},
-            {"HMC, one chain",
-             {{"test", in_double(parts[0].probabilities())}, {"clothes", in_double(first_clothes.probabilities())}},
-             in_double(parts[1].probabilities())}};
+        std::vector<Method> methods{{"HMC", by_hmc, reference}, one_chain(s, hmc)};
         const auto add = [&](const char* name, const std::function<Found()>& work) {
             methods.push_back({name, stage(example, name, work), reference});
         };
@@ -384,34 +404,18 @@ int main(int argc, char** argv) {
         add("BBB", [&] { return by_backprop(s, updates); });
         add("one network", [&] { return by_ensemble(s, 1, updates / 5); });
 
-        Figure figure(example.path("hmc_bnn"), 3);
-        Panel& rhats = figure.panel("Do four chains of HMC agree?", "R-hat - 1", "share below");
-        draw_share(rhats, "predictions", of_functions.above_one());
-        draw_share(rhats, "weights", of_weights.above_one());
-        rhats.set("set logscale x");
-        rhats.set("set xrange [0.0003:3]");
-        draw_trace(figure.panel("The weight with the greatest R-hat, four chains", "draw", "weight"), hmc.values,
-                   of_weights.worst);
-        draw_trace(figure.panel("The prediction with the greatest R-hat", "draw", "probability"), functions,
-                   of_functions.worst);
         Panel& distance = figure.panel("Distance to HMC, 95 % intervals", "", "total variation");
         Panel& scores = figure.panel("1,000 test digits, 95 % intervals", "", "-log p");
         compare(s, methods, distance, scores,
                 figure.panel("Pictures of clothes, by networks that know digits", "entropy, nats", "share below"));
         figure.save();
         std::printf(
-            "\nThe chains agree on what the network computes, not yet on its weights, and need not: hidden units "
-            "change\n"
-            "places. SGHMC and SGLD at small steps, T = 1, come nearly as near to HMC as one of its chains to the "
-            "others;\n"
-            "the ensemble is several times as far away, Bayes by Backprop and one network further. Izmailov et al. "
-            "found\n"
-            "ensembles as near as SGLD and nearer than variational inference: the second holds here, the first does "
-            "not,\n"
-            "as SGLD can be run until it has converged. On test digits the ensemble scores as well as HMC, which is "
-            "less\n"
-            "sure than it could be (ECE). What tells them apart are pictures of clothes: only samplers of the "
-            "posterior\n"
-            "are in doubt about most of them.\n");
+            "\nThe chains agree on what the network computes, not yet on its weights, and need not: hidden units\n"
+            "change places. SGHMC and SGLD, at T = 1 and small steps, come nearly as near to HMC as one of its chains\n"
+            "to the others; the ensemble is several times as far away, Bayes by Backprop and one network further.\n"
+            "Izmailov et al. found ensembles as near as SGLD, and nearer than variational inference. Here the second\n"
+            "holds and the first does not: SGLD can be run until it has converged. On test digits the ensemble\n"
+            "scores as well as HMC, which is less sure than it could be (ECE). What tells them apart are pictures of\n"
+            "clothes: only samplers of the posterior are in doubt about most of them.\n");
     });
 }
