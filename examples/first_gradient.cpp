@@ -13,7 +13,7 @@ int main() {
 
     Tape<double> tape;
     const auto w = tape.variable({1, -1});
-    const auto loss = mean(square(matmul(tape.borrow(x), w) - y));
+    const auto loss = mean(square(matmul(x, w) - y));
     tape.backward(loss);
 
     std::cout << "loss = " << loss.item() << "\n"
