@@ -22,8 +22,10 @@
 #include <pollen/data/safetensors.hpp>
 #include <pollen/data/table.hpp>
 #include <pollen/nn/bayes.hpp>
+#include <pollen/nn/check_gradient.hpp>
 #include <pollen/nn/compress.hpp>
 #include <pollen/nn/distributions.hpp>
+#include <pollen/nn/function_potential.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
 #include <pollen/nn/metrics.hpp>

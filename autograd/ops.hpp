@@ -195,6 +195,7 @@ template <Real T, PlainNumber S> Var<T> operator*(S c, Var<T> x) { return mul(x,
 template <Real T, PlainNumber S> Var<T> operator/(Var<T> x, S c) { return mul(x, T(1) / static_cast<T>(c)); }
 template <Real T, PlainNumber S> Var<T> operator/(S c, Var<T> x) { return div(static_cast<T>(c), x); }
 
+// Data, which the node holds by a counted reference: nothing is copied, and c may go out of scope.
 template <Real T> Var<T> constant_like(Var<T> x, const Tensor<T>& c) { return x.state().leaf("constant", Tensor<T>(c), false); }
 template <Real T> Var<T> operator+(Var<T> x, const Tensor<T>& c) { return add(x, constant_like(x, c)); }
 template <Real T> Var<T> operator+(const Tensor<T>& c, Var<T> x) { return add(constant_like(x, c), x); }
@@ -204,6 +205,30 @@ template <Real T> Var<T> operator*(Var<T> x, const Tensor<T>& c) { return mul(x,
 template <Real T> Var<T> operator*(const Tensor<T>& c, Var<T> x) { return mul(constant_like(x, c), x); }
 template <Real T> Var<T> operator/(Var<T> x, const Tensor<T>& c) { return div(x, constant_like(x, c)); }
 template <Real T> Var<T> operator/(const Tensor<T>& c, Var<T> x) { return div(constant_like(x, c), x); }
+
+// ---- data in place of a Var -----------------------------------------------------------------------------------------
+
+template <Real T> Var<T> matmul(const Tensor<T>& x, Var<T> y, MatmulOptions options = {}) { return matmul(constant_like(y, x), y, options); }
+template <Real T> Var<T> matmul(Var<T> x, const Tensor<T>& y, MatmulOptions options = {}) { return matmul(x, constant_like(x, y), options); }
+template <Real T> Var<T> affine(const Tensor<T>& x, Var<T> w, Var<T> b) { return affine(constant_like(w, x), w, b); }
+template <Real T> Var<T> dot(const Tensor<T>& x, Var<T> y) { return dot(constant_like(y, x), y); }
+template <Real T> Var<T> dot(Var<T> x, const Tensor<T>& y) { return dot(x, constant_like(x, y)); }
+template <Real T> Var<T> outer(const Tensor<T>& x, Var<T> y) { return outer(constant_like(y, x), y); }
+template <Real T> Var<T> outer(Var<T> x, const Tensor<T>& y) { return outer(x, constant_like(x, y)); }
+template <Real T> Var<T> pow(const Tensor<T>& x, Var<T> y) { return pow(constant_like(y, x), y); }
+template <Real T> Var<T> pow(Var<T> x, const Tensor<T>& y) { return pow(x, constant_like(x, y)); }
+template <Real T> Var<T> maximum(const Tensor<T>& x, Var<T> y) { return maximum(constant_like(y, x), y); }
+template <Real T> Var<T> maximum(Var<T> x, const Tensor<T>& y) { return maximum(x, constant_like(x, y)); }
+template <Real T> Var<T> minimum(const Tensor<T>& x, Var<T> y) { return minimum(constant_like(y, x), y); }
+template <Real T> Var<T> minimum(Var<T> x, const Tensor<T>& y) { return minimum(x, constant_like(x, y)); }
+template <Real T> Var<T> where(const Tensor<T>& condition, const Tensor<T>& x, Var<T> y) { return where(condition, constant_like(y, x), y); }
+template <Real T> Var<T> where(const Tensor<T>& condition, Var<T> x, const Tensor<T>& y) { return where(condition, x, constant_like(x, y)); }
+template <Real T> Var<T> conv2d(const Tensor<T>& x, Var<T> w, Conv2dOptions options = {}) { return conv2d(constant_like(w, x), w, options); }
+template <Real T> Var<T> conv2d(const Tensor<T>& x, Var<T> w, Var<T> bias, Conv2dOptions options = {}) { return conv2d(constant_like(w, x), w, bias, options); }
+template <Real T> Var<T> triangular_solve(const Tensor<T>& a, Var<T> b, TriangularSolveOptions options = {}) { return triangular_solve(constant_like(b, a), b, options); }
+template <Real T> Var<T> triangular_solve(Var<T> a, const Tensor<T>& b, TriangularSolveOptions options = {}) { return triangular_solve(a, constant_like(a, b), options); }
+// Slices of data chosen by data: no node, a tensor.
+template <Real T> Tensor<T> index_select(const Tensor<T>& x, int axis, const Indices& index);
 
 template <Real T, class Y> Var<T>& operator+=(Var<T>& x, const Y& y) { return x = x + y; }
 template <Real T, class Y> Var<T>& operator-=(Var<T>& x, const Y& y) { return x = x - y; }

@@ -250,11 +250,15 @@ class Tape {
     Var<T> constant(Tensor<T> value) { return state_->leaf("constant", std::move(value), false); }
     Var<T> constant(T value) { return constant(Tensor<T>::scalar(value)); }
 
-    // Leaves over a tensor that lives at least until the node is gone. No reference is counted, so parallel chains can
-    // read one data set without disturbing each other.
-    Var<T> borrow(const Tensor<T>& value) { return borrow("constant", value, false); }
+    // The same as constant(), but a tensor over somebody else's memory (Tensor::borrow) is not copied: that memory has
+    // to live until the node is gone.
+    Var<T> borrow(const Tensor<T>& value) {
+        return state_->leaf("constant", value.owns() ? Tensor<T>(value) : point_at(value), false);
+    }
     Var<T> borrow(Tensor<T>&&) = delete;
-    Var<T> borrow_variable(const Tensor<T>& value) { return borrow("variable", value, true); }
+    // A variable that only points at the tensor, which has to live until the node is gone and can be written to in
+    // place, without a copy: for weights.
+    Var<T> borrow_variable(const Tensor<T>& value) { return state_->leaf("variable", point_at(value), true); }
     Var<T> borrow_variable(Tensor<T>&&) = delete;
 
     // Adds d output / d x to the gradient of every variable x. The output must be one number, or come with the seed
@@ -293,9 +297,7 @@ class Tape {
     std::string to_dot() const { return state_->dot(); }
 
   private:
-    Var<T> borrow(const char* name, const Tensor<T>& value, bool needs_grad) {
-        return state_->leaf(name, Tensor<T>::borrow(value.data(), value.shape()), needs_grad);
-    }
+    static Tensor<T> point_at(const Tensor<T>& value) { return Tensor<T>::borrow(value.data(), value.shape()); }
     void check(const char* what, const Var<T>& x) const;
 
     TapeState<T>* state_;

@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
 
         Tape<double> tape;
         const auto w = tape.variable({1, -1});
-        const auto loss = mean(square(matmul(tape.borrow(x), w) - y));
+        const auto loss = mean(square(matmul(x, w) - y));
         tape.backward(loss);
 
         std::cout << tape.to_string() << "\nThe same as a drawing, for `dot -Tsvg`:\n\n" << tape.to_dot();

@@ -14,7 +14,7 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
-#include <pollen/nn/potential.hpp>
+#include <pollen/nn/function_potential.hpp>
 #include <pollen/samplers/hmc.hpp>
 #include <pollen/samplers/naive_sghmc.hpp>
 #include <pollen/samplers/run.hpp>
@@ -33,43 +33,26 @@ using namespace pollen;
 // A potential of one's own: any U with its slope, and noise in the gradients of batches. It acts as if there were N
 // items of data, of which item k says U(x) / N + c_k x. The c_k add up to 0, so that all items together say U; a batch
 // of one has the gradient dU/dx + N c_k, and N c_k is normal with the variance that was asked for.
-class NoisyPotential final : public Potential<double> {
-  public:
-    using Function = std::function<double(std::span<const double> x, std::span<double> slope)>;
-
-    NoisyPotential(std::int64_t size, double variance, Function f)
-        : f_(std::move(f)), blocks_{{"x", {size}, 0}}, noise_(static_cast<std::size_t>(items() * size)) {
-        const std::span<double> half = std::span(noise_).first(noise_.size() / 2);
-        Random(99).fill_normal(half, 0, std::sqrt(variance));
-        std::ranges::transform(half, noise_.begin() + std::ssize(half), std::negate());
-    }
-
-    std::unique_ptr<Potential> clone() const override { return std::make_unique<NoisyPotential>(*this); }
-    std::int64_t size() const override { return blocks_[0].shape.size(); }
-    std::int64_t items() const override { return 20000; }
-
-    Energy evaluate(std::span<const double> x, std::span<double> slope) override { return {0, f_(x, slope)}; }
-    Energy evaluate(std::span<const double> x, std::span<double> slope, std::span<const std::int64_t> batch) override {
-        Energy energy = evaluate(x, slope);
-        for (const std::int64_t k : batch)
-            for (std::size_t i = 0; i < x.size(); ++i) {
-                const double c = noise_[static_cast<std::size_t>(k) * x.size() + i] / static_cast<double>(batch.size());
-                energy.likelihood += c * x[i];
-                if (!slope.empty()) slope[i] += c;
-            }
-        return energy;
-    }
-
-    const std::vector<Quantity>& blocks() const override { return blocks_; }
-    const std::vector<Quantity>& quantities() const override { return blocks_; }
-    void values(std::span<const double> x, std::span<double> out) override { std::ranges::copy(x, out.begin()); }
-    std::string describe() const override { return "a potential with noise"; }
-
-  private:
-    Function f_;
-    std::vector<Quantity> blocks_;
-    std::vector<double> noise_;  // N c_k, item after item
-};
+FunctionPotential<double> noisy(std::int64_t size, double variance, FunctionPotential<double>::Function f) {
+    constexpr std::int64_t items = 20000;
+    std::vector<double> noise(static_cast<std::size_t>(items * size));  // N c_k, item after item
+    const std::span<double> half = std::span(noise).first(noise.size() / 2);
+    Random(99).fill_normal(half, 0, std::sqrt(variance));
+    std::ranges::transform(half, noise.begin() + std::ssize(half), std::negate());
+    return {size, items,
+            [f = std::move(f), noise = std::move(noise)](std::span<const double> x, std::span<double> slope,
+                                                         std::span<const std::int64_t> batch) {
+                double u = f(x, slope);
+                for (const std::int64_t k : batch)
+                    for (std::size_t i = 0; i < x.size(); ++i) {
+                        const double c =
+                            noise[static_cast<std::size_t>(k) * x.size() + i] / static_cast<double>(batch.size());
+                        u += c * x[i];
+                        if (!slope.empty()) slope[i] += c;
+                    }
+                return u;
+            }};
+}
 
 // ---- 1. Two wells. ----
 
@@ -118,7 +101,7 @@ Tensor<double> squares(Tensor<double> x) {
 }
 
 void two_wells(const Example& example, std::int64_t draws) {
-    NoisyPotential potential(1, 4, [](std::span<const double> x, std::span<double> slope) {
+    auto potential = noisy(1, 4, [](std::span<const double> x, std::span<double> slope) {
         const double square = x[0] * x[0];
         if (!slope.empty()) slope[0] = 4 * x[0] * (square - 1);
         return square * (square - 2);
@@ -200,7 +183,7 @@ struct Dynamics {
 void phase_space(const Example& example, std::int64_t steps) {
     constexpr double variance = 0.25;
     constexpr std::uint32_t paths = 200;
-    NoisyPotential potential(1, variance, [](std::span<const double> x, std::span<double> slope) {
+    auto potential = noisy(1, variance, [](std::span<const double> x, std::span<double> slope) {
         if (!slope.empty()) slope[0] = x[0];
         return x[0] * x[0] / 2;
     });
@@ -288,7 +271,7 @@ double covariance_error(double along, double across) {
 }
 
 void correlated(const Example& example, std::int64_t draws) {
-    const NoisyPotential potential(2, 1, [](std::span<const double> x, std::span<double> slope) {
+    const auto potential = noisy(2, 1, [](std::span<const double> x, std::span<double> slope) {
         const double scale = 1 / (1 - correlation * correlation);
         const double g[2] = {scale * (x[0] - correlation * x[1]), scale * (x[1] - correlation * x[0])};
         std::copy_n(g, slope.size(), slope.begin());

@@ -1,6 +1,8 @@
 #include <pollen/nn/network_potential.hpp>
 
 #include <pollen/autograd/kernels/map.hpp>
+#include <pollen/autograd/random.hpp>
+#include <pollen/autograd/streams.hpp>
 #include <pollen/nn/bayes.hpp>
 #include <pollen/nn/checks.hpp>
 
@@ -201,6 +203,12 @@ std::vector<T> NetworkPotential<T>::start(std::uint64_t seed) const {
     const NetworkPotential fresh(*this);
     initialise<T>(*fresh.net_, *fresh.likelihood_, seed, Which::all);
     return fresh.start();
+}
+
+template <Real T>
+std::vector<T> NetworkPotential<T>::start(std::uint64_t seed, std::uint32_t chain) const {
+    const RandomKey key{seed, stream_of(Purpose::starts, chain)};
+    return start(std::uint64_t{bits_at(key, 0)} << 32 | bits_at(key, 1));
 }
 
 template class NetworkPotential<float>;

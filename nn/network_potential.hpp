@@ -34,9 +34,11 @@ class NetworkPotential final : public Potential<T> {
     const std::vector<Quantity>& blocks() const override { return blocks_; }
     std::string describe() const override;
 
-    // theta at the network's own values, or at fresh ones from its initialisers.
+    // theta at the network's own values, or at fresh ones from its initialisers; chains begin at the latter, each at
+    // its own.
     std::vector<T> start() const;
     std::vector<T> start(std::uint64_t seed) const;
+    std::vector<T> start(std::uint64_t seed, std::uint32_t chain) const override;
 
     const Module<T>& network() const { return *net_; }
 

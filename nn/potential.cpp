@@ -15,6 +15,11 @@ const std::string& Potential<T>::block_of(std::int64_t coordinate) const {
 }
 
 template <Real T>
+std::vector<T> Potential<T>::start(std::uint64_t, std::uint32_t) const {
+    return {};
+}
+
+template <Real T>
 void Potential<T>::set_temperature(double temperature) {
     if (!(temperature >= 0) || std::isinf(temperature))
         throw ValueError("Potential: temperature is " + to_text(temperature) + "; it must be a number from 0 up");

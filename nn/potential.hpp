@@ -13,7 +13,7 @@ namespace pollen {
 // The two parts of a potential, in double and apart: both are large sums, and what a sampler decides by is the small
 // difference between two of them.
 struct Energy {
-    double prior = 0;       // -log p(theta), with the Jacobians of constrained parameters
+    double prior = 0;       // -log p(theta), and -T log |Jacobian| of constrained parameters
     double likelihood = 0;  // -sum_i log p(x_i | theta), times N/n where the sum is over a batch of n of N items
 
     double total() const { return prior + likelihood; }
@@ -31,9 +31,13 @@ struct Quantity {
 //     U(theta)  = -log p(theta) - sum_{i=1..N} log p(x_i | theta)
 //     U~(theta) = -log p(theta) - N/n sum_{i in batch} log p(x_i | theta)         target ~ exp(-U / T)
 //
-// theta is a vector of numbers without bounds. There are two ways to write one: a function of named parameters (Model,
-// for any log density) and a network with a prior, a likelihood and data (NetworkPotential). A potential has a tape of
-// its own and serves one chain at a time; clone() makes one for another chain.
+// theta is a vector of numbers without bounds. There are three ways to write one: a function of named parameters
+// (Model, for any log density), a network with a prior, a likelihood and data (NetworkPotential), and a function that
+// returns U and its gradient (FunctionPotential). A potential has a tape of its own and serves one chain at a time;
+// clone() makes one for another chain.
+//
+// A temperature belongs to the density as it was written: where theta is a transform of parameters x with bounds, the
+// target is p(x)^(1/T) dx. U has -T log |dx/dtheta| then, so that exp(-U / T) has the Jacobian as it is.
 template <Real T>
 class Potential {
   public:
@@ -48,6 +52,9 @@ class Potential {
     virtual Energy evaluate(std::span<const T> theta, std::span<T> gradient) = 0;
     // The same for U~ on the items given.
     virtual Energy evaluate(std::span<const T> theta, std::span<T> gradient, std::span<const std::int64_t> batch) = 0;
+
+    // Where a chain should begin; nothing where any point will do.
+    virtual std::vector<T> start(std::uint64_t seed, std::uint32_t chain) const;
 
     // Why the density of the last point is 0, if the model knows.
     virtual std::string refusal() const { return {}; }

@@ -50,7 +50,7 @@ std::string ChainRunner::header(std::int64_t draws) const {
                             .thin = o.thin,
                             .save_warmup = o.save_warmup,
                             .seed = o.seed,
-                            .radius = o.radius,
+                            .radius = o.radius.value_or(2),
                             .file = std::filesystem::path(csv_path_).filename().string(),
                             .facts = facts_},
                            plan_->quantities);

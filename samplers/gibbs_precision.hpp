@@ -16,7 +16,8 @@ struct GammaHyperprior {
 //
 //     lambda_k | theta ~ Gamma(a + n_k / 2, b + |theta_k|^2 / 2)
 //
-// and at another temperature than 1, where all of the joint density is raised to 1/T,
+// and at another temperature than 1, where all of the joint density of theta and lambda is raised to 1/T (in these
+// coordinates, as that of a Model is in its own),
 //
 //     lambda_k | theta ~ Gamma(1 + (a - 1 + n_k / 2) / T, (b + |theta_k|^2 / 2) / T)
 template <Real T>

@@ -26,7 +26,9 @@ class TypedChain final : public AnyChain {
     Energy begin() override {
         const auto& starts = options_->starts;
         if (starts.empty()) {
-            start_.position = find_start(*own_, start_.seed, start_.chain, options_->radius);
+            if (!options_->radius) start_.position = own_->start(start_.seed, start_.chain);
+            if (start_.position.empty())
+                start_.position = find_start(*own_, start_.seed, start_.chain, options_->radius.value_or(2));
         } else {
             const std::vector<double>& point = starts[starts.size() == 1 ? 0 : start_.chain];
             start_.position.assign(point.size(), T(0));
@@ -89,8 +91,8 @@ void check(const RunPlan& plan) {
     between("thin", o.thin, 1, 1'000'000);
     between("draws", o.draws, 0, 1'000'000'000'000);
     between("flush_every", o.flush_every, 0, 1'000'000'000'000);
-    need(o.radius >= 0 && std::isfinite(o.radius),
-         "radius is " + to_text(o.radius) + "; it must be a number from 0 up");
+    const double radius = o.radius.value_or(2);
+    need(radius >= 0 && std::isfinite(radius), "radius is " + to_text(radius) + "; it must be a number from 0 up");
     need(plan.dimensions > 0, "the potential has no parameters");
     need(o.starts.size() <= 1 || std::ssize(o.starts) == o.chains,
          std::to_string(o.starts.size()) + " starts for " + std::to_string(o.chains) +
@@ -111,8 +113,9 @@ void check(const RunPlan& plan) {
              (o.keep ? "or let draws go to a directory alone (keep = false)" : "or run fewer chains"));
 }
 
-std::string starts_text(const RunOptions& o) {
-    if (o.starts.empty()) return "within " + to_text(o.radius);
+std::string starts_text(const RunOptions& o, bool potential_has_its_own) {
+    if (o.starts.empty() && !o.radius && potential_has_its_own) return "the potential's own";
+    if (o.starts.empty()) return "within " + to_text(o.radius.value_or(2));
     uLong sum = 0;
     for (const std::vector<double>& start : o.starts)
         sum = crc32_z(sum, reinterpret_cast<const unsigned char*>(start.data()), start.size() * sizeof(double));
@@ -151,7 +154,7 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
                   {"warmup", std::to_string(options.warmup)},
                   {"thin", std::to_string(options.thin)},
                   {"save_warmup", options.save_warmup ? "yes" : "no"},
-                  {"starts", starts_text(options)},
+                  {"starts", starts_text(options, !potential.start(options.seed, 0).empty())},
                   {"name", options.name}};
     check(plan);
     std::vector<std::unique_ptr<AnyChain>> chains;

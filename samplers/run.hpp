@@ -9,6 +9,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,9 +23,10 @@ struct RunOptions {
     std::int64_t thin = 1;       // steps for one draw
     std::uint64_t seed = 0;
 
-    // Where chains begin: anywhere in (-radius, radius) on the scale without bounds, or at given thetas, one a chain or
-    // one for all.
-    double radius = 2;
+    // Where chains begin: at given thetas, one a chain or one for all; or anywhere in (-radius, radius) on the scale
+    // without bounds. With neither, a network begins at fresh values of its initialisers, and any other potential
+    // within 2.
+    std::optional<double> radius = {};
     std::vector<std::vector<double>> starts = {};
 
     // Where draws go as they are made, chain_1.csv, ... in CmdStan's layout (empty: nowhere), and with them the state

@@ -1,6 +1,7 @@
 #include <pollen/samplers/stan_csv.hpp>
 
 #include <pollen/nn/checks.hpp>
+#include <pollen/nn/column_name.hpp>
 #include <pollen/samplers/metric.hpp>
 
 #include <algorithm>
@@ -36,20 +37,6 @@ std::string seconds_text(double x) {
 std::string one_line(std::string text) {
     std::replace_if(
         text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-    return text;
-}
-
-std::string column_name(const std::string& name) {
-    std::string text = name;
-    std::replace(text.begin(), text.end(), '.', '_');
-    const bool odd =
-        text.empty() || text.ends_with("__") || text[0] == '#' || std::any_of(text.begin(), text.end(), [](char c) {
-            return static_cast<unsigned char>(c) <= ' ' || c == ',' || c == '"' || c == '\x7f';
-        });
-    if (odd)
-        throw ValueError("stan_csv: the quantity \"" + name +
-                         "\" cannot be a column: a name has no blanks, commas or quotes, does not begin with # and "
-                         "does not end in __");
     return text;
 }
 
@@ -133,7 +120,7 @@ std::string stan_csv_header(const StanCsvHeader& h, const std::vector<Quantity>&
     if (h.facts.weighted) text += ",weight__";
     std::set<std::string> names;
     for (const Quantity& q : quantities) {
-        const std::string name = column_name(q.name);
+        const std::string name = column_name("stan_csv", q.name);
         if (!names.insert(name).second) throw ValueError("stan_csv: two quantities would have the columns " + name);
         each_element(q.shape, [&](std::int64_t, const std::string& index) { text += ',' + name + index; });
     }

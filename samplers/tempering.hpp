@@ -18,8 +18,12 @@ namespace pollen {
 //
 //     min(1, exp((b_i - b_j) (U_i - U_j))),    b_k = 1 / (T t_k)
 //
-// so that what a hot copy finds comes down to rung 0, whose position is the position of the chain. A step costs as many
-// moves as there are rungs. The warm-up adapts a step size for each of them, by DualAveraging.
+// so that what a hot copy finds comes down to rung 0, whose position is the position of the chain. U is the energy at
+// temperature T, in which the log Jacobian of constrained parameters has the factor T: rung 0 has the law that is
+// meant, and nothing depends on that of the others, whose Jacobians are tempered, too. (In the coordinates of a
+// half-Cauchy parameter hot copies would have no law at all.)
+//
+// A step costs as many moves as there are rungs. The warm-up adapts a step size for each of them, by DualAveraging.
 struct Tempering {
     enum class Kernel { hmc, metropolis };
     std::vector<double> temperatures = {1, 2, 4, 8};  // t_k: 1 first, rising

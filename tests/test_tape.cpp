@@ -151,6 +151,22 @@ BOOST_AUTO_TEST_CASE(borrowed_leaves_read_the_original) {
     BOOST_TEST((x.grad() == Tensor<double>{2, 4, 6}));
 }
 
+BOOST_AUTO_TEST_CASE(borrowed_constants_may_go_out_of_scope) {
+    Tape<double> tape;
+    const auto x = tape.variable({1, 2});
+    Var<double> y;
+    {
+        const Tensor<double> data{3, 4};
+        y = x * tape.borrow(data);
+    }
+    const Tensor<double> other{7, 7};  // in the same buffer, were it free
+    tape.backward(sum(y));
+    BOOST_TEST((x.grad() == Tensor<double>{3, 4}));
+    const double outside[2] = {5, 6};
+    const Tensor<double> view = Tensor<double>::borrow(outside, {2});
+    BOOST_TEST(tape.borrow(view).value().data() == outside);  // not copied
+}
+
 BOOST_AUTO_TEST_CASE(a_million_nodes) {
     Tape<double> tape;
     const auto x = tape.variable(Tensor<double>::scalar(1));

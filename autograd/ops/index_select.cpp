@@ -41,6 +41,17 @@ void add_rows(const T* from, const Indices& index, const AxisView& to, T* data) 
     });
 }
 
+// y_k = x_{index_k}
+template <Real T>
+void select(const Tensor<T>& x, const AxisView& view, const Indices& index, T* y) {
+    const std::int64_t count = index.size(), n = view.inner;
+    const T* in = x.data();
+    parallel_for(view.outer * count, kernels::grain_for(n), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row)
+            std::copy_n(in + (row / count * view.size + index.data()[row % count]) * n, n, y + row * n);
+    });
+}
+
 }  // namespace
 
 // y_k = x_{index_k} along one axis        dL/dx_j += sum of dL/dy_k over all k with index_k = j        keeps index
@@ -51,19 +62,24 @@ Var<T> index_select(Var<T> x, int axis, const Indices& index) {
     check(shape, along, index);
     const AxisView view(shape, along);
     Tensor<T> y = x.state().empty(with_size(shape, along, index.size()));
-    const std::int64_t count = index.size(), n = view.inner;
-    const T* in = x.value().data();
-    T* out = y.fresh_data();
-    parallel_for(view.outer * count, kernels::grain_for(n), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin; row < end; ++row)
-            std::copy_n(in + (row / count * view.size + index.data()[row % count]) * n, n, out + row * n);
-    });
+    select(x.value(), view, index, y.fresh_data());
     return record("index_select", {x}, std::move(y), [along, index](Backward<T>& b) {
         if (T* dx = b.accumulate(0)) add_rows(b.grad(), index, AxisView(b.input(0).shape(), along), dx);
     });
 }
 
+template <Real T>
+Tensor<T> index_select(const Tensor<T>& x, int axis, const Indices& index) {
+    const int along = normalize_axis("index_select", axis, x.rank());
+    check(x.shape(), along, index);
+    Tensor<T> y = Tensor<T>::empty(with_size(x.shape(), along, index.size()));
+    select(x, AxisView(x.shape(), along), index, y.fresh_data());
+    return y;
+}
+
 template Var<float> index_select(Var<float>, int, const Indices&);
 template Var<double> index_select(Var<double>, int, const Indices&);
+template Tensor<float> index_select(const Tensor<float>&, int, const Indices&);
+template Tensor<double> index_select(const Tensor<double>&, int, const Indices&);
 
 }  // namespace pollen

@@ -124,4 +124,19 @@ struct RealOfAll<A, Rest...> {
 template <class... A>
 using RealOf = typename RealOfAll<A...>::type;
 
+// What a density over numbers of type T takes.
+template <class A, class T>
+concept ArgumentOf =
+    PlainNumber<A> || std::same_as<typename RealIn<A>::type, T>;  // Var<T>, Tensor<T>, Arg<T> or a number
+
+// Says in words what an argument that does not fit should have been.
+template <class... A>
+constexpr bool arguments_fit() {
+    constexpr bool fit = (... && ArgumentOf<A, RealOf<A...>>);
+    static_assert(fit,
+                  "pollen: data are Tensor<T> with the model's T: a density takes Var<T>, Tensor<T> and plain numbers, "
+                  "not a std::vector or Indices, nor float beside double; cast<double>(x) makes a Tensor<double>");
+    return fit;
+}
+
 }  // namespace pollen

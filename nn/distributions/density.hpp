@@ -71,7 +71,10 @@ requires((has & divergence) != 0) Tensor<T> kl_each(const Density<T, Law, n, has
 // log_prob of Distribution(parameters...) at x, with the number type of the arguments.
 template <template <class> class Distribution, class X, class... Parameter>
 Var<RealOf<X, Parameter...>> lpdf(const X& x, const Parameter&... parameter) {
-    return Distribution<RealOf<X, Parameter...>>::lpdf({x, parameter...});
+    if constexpr (arguments_fit<X, Parameter...>())
+        return Distribution<RealOf<X, Parameter...>>::lpdf({x, parameter...});
+    else
+        return {};
 }
 
 }  // namespace pollen::distributions

@@ -51,8 +51,11 @@ extern template class MultivariateNormal<double>;
 template <class X, class P, class Q>
 Var<RealOf<X, P, Q>> multi_normal_cholesky_lpdf(const X& x, const P& mean, const Q& cholesky) {
     using A = Arg<RealOf<X, P, Q>>;
-    return distributions::MultivariateNormal<RealOf<X, P, Q>>(A::borrow(mean), A::borrow(cholesky))
-        .log_prob(A::borrow(x));
+    if constexpr (arguments_fit<X, P, Q>())
+        return distributions::MultivariateNormal<RealOf<X, P, Q>>(A::borrow(mean), A::borrow(cholesky))
+            .log_prob(A::borrow(x));
+    else
+        return {};
 }
 
 }  // namespace pollen

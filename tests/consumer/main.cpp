@@ -14,7 +14,7 @@ int main() {
     Tape<double> tape;
     for (int step = 0; step < 200; ++step) {
         const auto v = tape.variable(w);
-        const auto loss = mean(square(matmul(tape.borrow(x), v) - tape.borrow(y)));
+        const auto loss = mean(square(matmul(x, v) - y));
         tape.backward(loss);
         const Tensor<double> gradient = v.grad();
         if (step % 50 == 0) std::cout << "loss " << loss.item() << ", gradient " << gradient << "\n";

@@ -136,6 +136,177 @@ BOOST_AUTO_TEST_CASE(a_variable_that_plays_no_part_has_gradient_zero) {
     BOOST_TEST((gradient == std::vector<float>{0, 0, 3}));
 }
 
+// The gradient is worked out after the function has returned.
+BOOST_AUTO_TEST_CASE(data_may_be_local_to_the_function) {
+    const Tensor<double> x = normals({50, 3}, 1), y = normals({50}, 2);
+    const auto density = [&](Model<double>& m, const Var<double>& beta, const Var<double>& mean) {
+        m.prior(normal_lpdf(beta, 0, 1));
+        m.likelihood(normal_lpdf(y, mean, 1));
+    };
+    ModelPotential<double> outside([&](Model<double>& m) {
+        const auto beta = m.real("beta", {3});
+        density(m, beta, matmul(m.tape().borrow(x), beta));
+    });
+    ModelPotential<double> local([&](Model<double>& m) {
+        const auto beta = m.real("beta", {3});
+        const Tensor<double> mine(x.shape(), x.values());
+        density(m, beta, matmul(mine, beta));
+    });
+    ModelPotential<double> borrowed([&](Model<double>& m) {
+        const auto beta = m.real("beta", {3});
+        Var<double> mean;
+        {
+            const Tensor<double> mine(x.shape(), x.values());
+            mean = matmul(m.tape().borrow(mine), beta);
+        }
+        const Tensor<double> other = Tensor<double>::full(x.shape(), 7);  // in the same buffer, were it free
+        density(m, beta, mean);
+    });
+    const std::vector<double> at{0.3, -0.2, 0.9};
+    std::vector<double> right(3), gradient(3);
+    outside.evaluate(at, right);
+    local.evaluate(at, gradient);
+    BOOST_TEST((gradient == right));
+    borrowed.evaluate(at, gradient);
+    BOOST_TEST((gradient == right));
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_those_of_the_batch) {
+    const Tensor<double> x = normals({4, 2}, 1), y = normals({4}, 2);
+    const Indices group{0, 1, 1, 0};
+    std::vector<std::int32_t> seen;
+    const auto function = [&](Model<double>& m) {
+        const auto alpha = m.real("alpha", {2}), beta = m.real("beta", {2});
+        m.prior(normal_lpdf(alpha, 0, 1));
+        m.prior(normal_lpdf(beta, 0, 1));
+        const Indices g = m.rows(group);
+        seen.assign(g.begin(), g.end());
+        m.likelihood(normal_lpdf(m.rows(y), index_select(alpha, 0, g) + matmul(m.rows(x), beta), 1));
+    };
+    ModelPotential<double> with(function, 4), without(function);
+    const std::vector<double> at{0.1, -0.4, 0.3, 0.7};
+    BOOST_TEST(with.evaluate(at, {}).total() == without.evaluate(at, {}).total());
+    const std::vector<std::int64_t> batch{2, 0};
+    const double two = with.evaluate(at, {}, batch).likelihood;
+    BOOST_TEST((seen == std::vector<std::int32_t>{1, 0}));
+    double exact = 0;
+    for (const std::int64_t i : batch) {
+        const double mean = at[static_cast<std::size_t>(group(i))] + x(i, 0) * at[2] + x(i, 1) * at[3], d = y(i) - mean;
+        exact += 4.0 / 2 * (d * d / 2 + 0.5 * std::log(2 * M_PI));
+    }
+    BOOST_TEST(two == exact, boost::test_tools::tolerance(1e-13));
+    check_gradient(with, at);
+    BOOST_TEST(error_of<ShapeError>([&] { ModelPotential<double>(function, 5); }) ==
+               "Model: rows of a tensor (4); the model has 5 items, and the first axis must count them");
+    const std::vector<std::int64_t> beyond{4};
+    BOOST_TEST(error_of<ShapeError>([&] { with.evaluate(at, {}, beyond); }) ==
+               "Model: there is no item 4; the model has 4");
+}
+
+// Without batch() the likelihood is that of all items, whatever the batch is.
+BOOST_AUTO_TEST_CASE(a_likelihood_has_to_ask_for_its_batch) {
+    const Tensor<double> y = normals({10});
+    ModelPotential<double> deaf(
+        [&](Model<double>& m) {
+            const auto mu = m.real("mu");
+            m.prior(normal_lpdf(mu, 0, 1));
+            m.likelihood(normal_lpdf(y, mu, 1));
+        },
+        10);
+    const std::vector<double> at{0.5};
+    const std::vector<std::int64_t> some{1, 2};
+    BOOST_TEST(std::isfinite(deaf.evaluate(at, {}).total()));
+    BOOST_TEST(error_of<ValueError>([&] { deaf.evaluate(at, {}, some); }) ==
+               "ModelPotential: the function adds a likelihood but never asks for batch(); with batches it would count "
+               "every item N/n times");
+    ModelPotential<double> prior([](Model<double>& m) { m.prior(normal_lpdf(m.real("mu"), 0, 1)); }, 10);
+    BOOST_TEST(prior.evaluate(at, {}, some).total() == prior.evaluate(at, {}).total());
+}
+
+// A draw needs no pass over the items, unless a quantity may depend on them.
+BOOST_AUTO_TEST_CASE(the_items_of_a_draw) {
+    const Tensor<double> y = normals({100});
+    std::size_t items = 0;
+    const auto model = [&](bool early) {
+        return ModelPotential<double>(
+            [&, early](Model<double>& m) {
+                const auto mu = m.real("mu");
+                m.prior(normal_lpdf(mu, 0, 1));
+                if (early) m.quantity("twice", mu * 2);
+                items = m.batch().size();
+                const auto far = m.rows(y) - mu;
+                if (!early) m.quantity("far", far);
+                m.likelihood(normal_lpdf(far, 0, 1));
+            },
+            100);
+    };
+    const std::vector<double> at{0.5};
+    auto quick = model(true), whole = model(false);
+    std::vector<double> two(2), all(101);
+    quick.values(at, two);
+    BOOST_TEST(items == 1u);
+    BOOST_TEST((two == std::vector<double>{0.5, 1}));
+    whole.values(at, all);
+    BOOST_TEST(items == 100u);
+    BOOST_TEST(all[100] == y(99) - 0.5);
+}
+
+BOOST_AUTO_TEST_CASE(zero_may_be_out_of_the_domain) {
+    ModelPotential<double> potential([](Model<double>& m) {
+        const auto x = m.real("x", {2});
+        m.prior(normal_lpdf(x, 0, 1));
+        m.likelihood(normal_lpdf(1, 0, square(sum(x))));
+    });
+    BOOST_TEST(potential.size() == 2);
+    BOOST_TEST(potential.value_count() == 2);
+    check_gradient(potential, {1, 0.5});
+    BOOST_TEST(std::isinf(potential.evaluate(std::vector<double>{1, -1}, {}).total()));
+    BOOST_TEST(potential.clone()->size() == 2);
+    BOOST_TEST(error_of<ValueError>(
+                   [] { ModelPotential<double>([](Model<double>& m) { m.prior(normal_lpdf(m.real("x"), 0, 0)); }); }) ==
+               "ModelPotential: the density is 0 at theta = 0 and at 20 points between -2 and 2 on the scale "
+               "without bounds, at the last one because of Normal: sd is 0; it must be positive");
+}
+
+// tau ~ Exponential(1) at temperature T is Exponential(1 / T): U / T = tau / T - log tau.
+BOOST_AUTO_TEST_CASE(jacobians_are_not_tempered) {
+    ModelPotential<double> potential([](Model<double>& m) { m.prior(exponential_lpdf(m.positive("tau"), 1)); });
+    potential.set_temperature(0.5);
+    const std::vector<double> at{0.7};
+    BOOST_TEST(potential.evaluate(at, {}).prior == std::exp(0.7) - 0.5 * 0.7, boost::test_tools::tolerance(1e-14));
+    check_gradient(potential, at);
+    BOOST_TEST(potential.clone()->evaluate(at, {}).prior == potential.evaluate(at, {}).prior);
+}
+
+BOOST_AUTO_TEST_CASE(names) {
+    const auto made = [](const auto& f) {
+        return error_of<ValueError>([&] {
+            ModelPotential<double>([&](Model<double>& m) {
+                const auto x = m.real("x", {2});
+                m.prior(normal_lpdf(x, 0, 1));
+                f(m, x);
+            });
+        });
+    };
+    BOOST_TEST(made([](auto& m, auto x) { m.quantity("x", x * 2); }) ==
+               "Model: two quantities would have the columns x");
+    BOOST_TEST(made([](auto& m, auto x) {
+                   m.quantity("a.b", x);
+                   m.quantity("a_b", x);
+               }) == "Model: two quantities would have the columns a_b");
+    BOOST_TEST(made([](auto& m, auto) { m.real("x[1]"); }) ==
+               "Model: there are quantities called x and x[1]; one would be an element of the other");
+    BOOST_TEST(made([](auto& m, auto x) {
+                   m.quantity("y[1]", x);
+                   m.quantity("y", x);
+               }) == "Model: there are quantities called y[1] and y; one would be an element of the other");
+    for (const std::string bad : {"", "a,b", "a b", "lp__", "#a", "a\"b"})
+        BOOST_TEST(made([&](auto& m, auto) { m.real(bad); }) ==
+                   "Model: the quantity \"" + bad +
+                       "\" cannot be a column: a name has no blanks, commas or quotes, does not begin with # and "
+                       "does not end in __");
+}
+
 BOOST_AUTO_TEST_CASE(errors) {
     using P = ModelPotential<double>;
     const auto made = [](const auto& f) { return error_of<ValueError>([&] { P potential{f}; }); };
@@ -157,6 +328,26 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error_of<ValueError>([&] {
                    fewer.evaluate(std::vector<double>{1, 2}, {});
                }) == "ModelPotential: the function asked for 1 parameters where its first call asked for 2");
+    P shrinking([n = std::size_t{3}](Model<double>& m) mutable {
+        const auto x = m.real("x");
+        m.prior(normal_lpdf(x, 0, 1));
+        m.quantity("many", x * Tensor<double>::ones({static_cast<std::int64_t>(n--)}));
+    });
+    std::vector<double> four(4);
+    BOOST_TEST(error_of<ValueError>([&] { shrinking.values(std::vector<double>{1}, four); }) ==
+               "Model: the function gives quantity many (2) where its first call gave many (3)");
+    P forgetting([n = 0](Model<double>& m) mutable {
+        const auto x = m.real("x");
+        m.prior(normal_lpdf(x, 0, 1));
+        if (n++ == 0) m.quantity("twice", x * 2);
+    });
+    BOOST_TEST(error_of<ValueError>([&] { forgetting.values(std::vector<double>{1}, std::span(four).first(2)); }) ==
+               "ModelPotential: the function gave 1 quantities where its first call gave 2");
+    BOOST_TEST(made([](Model<double>& m) { m.between("b", 2, 1); }) ==
+               "Model: b is between 2 and 1; the first must be below the second, and both finite");
+    BOOST_TEST(made([](Model<double>& m) { m.above("c", INFINITY); }) ==
+               "Model: c is above inf; a bound must be finite");
+    BOOST_TEST(made([](Model<double>& m) { m.below("d", NAN); }) == "Model: d is below nan; a bound must be finite");
     P good([](Model<double>& m) { m.prior(normal_lpdf(m.real("x", {2}), 0, 1)); });
     BOOST_TEST(error_of<ShapeError>([&] { good.evaluate(std::vector<double>{1}, {}); }) ==
                "ModelPotential: theta has 1 numbers; the model has 2");

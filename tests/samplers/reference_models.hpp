@@ -85,7 +85,7 @@ inline ModelPotential<double> regression(const Tensor<double>& x, const Tensor<d
         const auto beta = m.real("beta", {x.shape()[1]});
         const auto sigma = m.positive("sigma");
         prior(m, beta, sigma);
-        m.likelihood(normal_lpdf(y, matmul(m.tape().borrow(x), beta), sigma));
+        m.likelihood(normal_lpdf(y, matmul(x, beta), sigma));
     });
 }
 
@@ -150,7 +150,7 @@ inline ModelPotential<double> reference_model(const std::string& name, const Ref
             m.prior(normal_lpdf(alpha, 0, 10));
             m.prior(normal_lpdf(beta, 0, 10));
             m.prior(half_cauchy_lpdf(sigma, 2.5));
-            m.likelihood(normal_lpdf(now, alpha + matmul(m.tape().borrow(past), beta), sigma));
+            m.likelihood(normal_lpdf(now, alpha + matmul(past, beta), sigma));
         });
     }
     if (name.starts_with("gp_pois")) {
@@ -166,7 +166,7 @@ inline ModelPotential<double> reference_model(const std::string& name, const Ref
             m.prior(gamma_lpdf(rho, 25, 4));
             m.prior(half_normal_lpdf(alpha, 2));
             m.prior(normal_lpdf(z, 0, 1));
-            const auto kernel = square(alpha) * exp(m.tape().borrow(squares) / square(rho)) + jitter;
+            const auto kernel = square(alpha) * exp(squares / square(rho)) + jitter;
             const auto f = m.quantity("f", matmul(cholesky(kernel), z));
             m.likelihood(poisson_lpmf(k, exp(f)));
         });
@@ -179,7 +179,7 @@ inline ModelPotential<double> reference_model(const std::string& name, const Ref
             m.prior(half_normal_lpdf(sigma, 2));
             m.prior(beta_lpdf(theta, 5, 5));
             const auto part = [&](int i) {
-                const auto z = (m.tape().borrow(y) - slice(mu, 0, i, i + 1)) / slice(sigma, 0, i, i + 1);
+                const auto z = (y - slice(mu, 0, i, i + 1)) / slice(sigma, 0, i, i + 1);
                 return square(z) * -0.5 - log(slice(sigma, 0, i, i + 1)) - 0.5 * std::log(2 * M_PI);
             };
             const auto first = log(theta) + part(0), second = log1p(-theta) + part(1);

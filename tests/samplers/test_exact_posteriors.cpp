@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(linear_regression) {
         const auto beta = m.real("beta", {d}), v = m.positive("v");
         m.prior(normal_lpdf(beta, 0, sqrt(v / k)));
         m.prior(log(v) * -(a + 1) - b / v);
-        m.likelihood(normal_lpdf(y, matmul(m.tape().borrow(x), beta), sqrt(v)));
+        m.likelihood(normal_lpdf(y, matmul(x, beta), sqrt(v)));
     });
 
     // L^-1 by Gauss and Jordan, and X'y beside it.

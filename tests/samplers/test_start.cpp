@@ -1,10 +1,14 @@
-// Starting points: what find_start accepts, and what it says where there is none.
+// Starting points: what find_start accepts, what it says where there is none, and where networks begin.
 #include <pollen/nn/distributions.hpp>
+#include <pollen/nn/layers.hpp>
+#include <pollen/nn/likelihoods.hpp>
 #include <pollen/nn/model.hpp>
+#include <pollen/nn/network_potential.hpp>
 #include <pollen/samplers/chain.hpp>
 #include <pollen/samplers/mala.hpp>
 #include <pollen/samplers/nuts.hpp>
 #include <pollen/samplers/run.hpp>
+#include <pollen/samplers/sgld.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -41,6 +45,39 @@ BOOST_AUTO_TEST_CASE(points_are_in_the_box_finite_and_different) {
         before = theta;
     }
     BOOST_TEST((find_start(model, 1, 0, 0) == std::vector<double>(3, 0.0)));
+}
+
+// Each chain of a network at its own values of the initialisers, unless a radius or starts are given.
+BOOST_AUTO_TEST_CASE(networks_start_at_their_initialisers) {
+    const Dataset<double> data{.inputs = normals({30, 4}, 1), .targets = normals({30, 1}, 2)};
+    const Sequential<double> net{Dense<double>(4, 50), Relu<double>(), Dense<double>(50, 1)};
+    const NetworkPotential<double> potential(net, Gaussian<double>::known(1), data);
+    const auto first_points = [&](RunOptions options) {
+        options.chains = 2;
+        options.warmup = 0;
+        options.draws = 1;
+        options.seed = 7;
+        options.show = Show::nothing;
+        const Tensor<double> values = run_chains(potential, Sgld{.step_size = 1e-30}, options).values;
+        const auto n = static_cast<std::size_t>(potential.size());
+        return std::vector<std::vector<double>>{std::vector<double>(values.begin(), values.begin() + n),
+                                                std::vector<double>(values.begin() + n, values.end())};
+    };
+    const auto points = first_points({});
+    for (std::uint32_t chain = 0; chain < 2; ++chain) {
+        const std::vector<double> start = potential.start(7, chain);
+        for (std::size_t k = 0; k < start.size(); ++k) BOOST_TEST(std::abs(points[chain][k] - start[k]) < 1e-12);
+    }
+    BOOST_TEST((potential.start(7, 0) != potential.start(7, 1)));
+    BOOST_TEST((potential.start(7, 0) != potential.start(8, 0)));
+    const auto largest = [](const std::vector<double>& x) {
+        return std::abs(*std::ranges::max_element(x, {}, [](double y) { return std::abs(y); }));
+    };
+    BOOST_TEST(largest(first_points({.radius = 100})[0]) > 50);
+    BOOST_TEST(largest(first_points({.starts = {std::vector<double>(points[0].size(), 0.25)}})[1]) < 0.26);
+    // Other potentials have nothing to say.
+    const ModelPotential<double> model([](Model<double>& m) { m.prior(normal_lpdf(m.real("x"), 0, 1)); });
+    BOOST_TEST(model.start(1, 0).empty());
 }
 
 BOOST_AUTO_TEST_CASE(the_parameter_to_look_at_is_named) {
