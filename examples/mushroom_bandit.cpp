@@ -358,14 +358,11 @@ int main(int argc, char** argv) {
 
         std::printf(
             "\nRegret grows while an agent learns, and later by what it goes on getting wrong: the column of late "
-            "regret. An\n"
-            "agent that leaves some choices to chance pays for them for ever, at least what exploring alone costs; and "
-            "what\n"
-            "its network learns from lucky bites of poisonous mushrooms comes on top. Thompson sampling explores only "
-            "where\n"
-            "its posterior is wide. Whether it is worth its slower learning is the column of paired differences to "
-            "greedy,\n"
-            "with its standard error: below 0 greedy did better, as it does on the real mushrooms (see the top of the\n"
-            "source), against the paper.\n");
+            "regret.\n"
+            "An agent that leaves some choices to chance pays for them for ever, what exploring alone costs; what its\n"
+            "network gets wrong comes on top. Thompson sampling explores where its posterior is wide. Whether that is\n"
+            "worth it is the column of paired differences to greedy, with its standard error: below 0 greedy did "
+            "better,\n"
+            "as it does on the real mushrooms (see the top of the source), against the paper.\n");
     });
 }
