@@ -316,7 +316,7 @@ void correlated(const Example& example, std::int64_t draws) {
     draw("SGHMC, friction 0.1");
     trade.set("set logscale x");
     trade.set("set xrange [5:200]");
-    trade.set("set yrange [0:0.13]");
+    trade.set("set yrange [0:0.14]");
     trade.set("set key top right");
     table.show();
     table.save(example.path("sghmc_or_sgld"));
@@ -333,9 +333,13 @@ void correlated(const Example& example, std::int64_t draws) {
         ring_y.push_back(correlation * u + std::sqrt(1 - correlation * correlation) * v);
     }
     const auto walk = [&](const char* name, const auto& sampler) {
-        const Draws run = unless_stopped(run_chains(
-            potential, sampler,
-            {.chains = 1, .warmup = 0, .draws = 50, .seed = example.seed, .starts = {{0, 0}}, .show = Show::nothing}));
+        const Draws run = unless_stopped(run_chains(potential, sampler,
+                                                    {.chains = 1,
+                                                     .warmup = 0,
+                                                     .draws = 50,
+                                                     .seed = example.seed + 1,
+                                                     .starts = {{0, 0}},
+                                                     .show = Show::nothing}));
         const Tensor<double> x = run["x[1]"], y = run["x[2]"];
         ellipse.line(name, {x.begin(), x.end()}, {y.begin(), y.end()});
         ellipse.points("", {x.begin(), x.end()}, {y.begin(), y.end()});
