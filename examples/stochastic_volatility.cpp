@@ -252,8 +252,8 @@ Found variational(Form form, const D& returns, std::int64_t rank, std::int64_t s
 ModelPotential<double> hybrid(const D& returns, const D& walks, bool as_published) {
     const auto function = [=](Model<double>& m) {
         const std::int64_t n = returns.size(), batch = std::ssize(m.batch());
-        const auto sigma = as_published ? m.quantity("sigma", m.real("sigma - 0.1") + 0.1) : m.positive("sigma");
-        const auto nu = as_published ? m.quantity("nu", m.real("nu - 10") + 10) : m.positive("nu");
+        const auto sigma = as_published ? m.quantity("sigma", m.real("sigma_less_0.1") + 0.1) : m.positive("sigma");
+        const auto nu = as_published ? m.quantity("nu", m.real("nu_less_10") + 10) : m.positive("nu");
         const auto first = m.real("s_1", {1}), z = m.real("z", {n - 1});
         m.prior(-10 * sigma - 0.1 * nu);
         if (as_published) {
