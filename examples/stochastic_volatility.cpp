@@ -539,6 +539,8 @@ int main(int argc, char** argv) {
     example.option("--sgld-steps", sgld_steps, 1500, "steps of each of two chains of the hybrid, after half as many");
     return example.run(argc, argv, [&] {
         const Market market = read_market(days);
+        if (draws < 10 || steps < 10 || sgld_steps < 10)
+            throw ValueError("--draws, --steps and --sgld-steps must be at least 10");
         const D& r = market.returns;
         const auto done = [&](const std::string& name, const std::function<Found()>& work) {
             return Method{name, stage(example, name, work)};
