@@ -367,14 +367,14 @@ void draw_heat_capacity(Panel& panel, const std::vector<Draws>& runs) {
     panel.dashed("a quadratic valley", {0.5, 32}, {2, 2});
     panel.set("set logscale x 2");
     panel.set("set xrange [0.5:32]");
-    panel.set("set yrange [1.5:3.5]");
+    panel.set("set yrange [1.5:4]");
 }
 
 void draw_energies(Panel& panel, const Tensor<double>& right, const Tensor<double>& wrong) {
     const std::vector<double> of_right(right.begin(), right.end()), of_wrong(wrong.begin(), wrong.end());
     const Histogram hot(of_right, 12.5, 21, 34), cold(of_wrong, 12.5, 21, 34);
     std::vector<double> at;
-    for (double e = 12.5; e < 21; e += 0.05) at.push_back(e);
+    for (double e = 12.5; e < 21; e += 0.1) at.push_back(e);
     panel.steps("the right sign", hot.begin, hot.density);
     panel.steps("the wrong sign", cold.begin, cold.density);
     panel.colour(0);

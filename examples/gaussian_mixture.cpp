@@ -258,9 +258,9 @@ Panel& plane(Figure& figure, const std::string& title) {
 }
 
 // Inside of the lines there are 50, 90 and 99 % of the posterior.
-void draw_contours(Panel& panel, const Grid& grid) {
+void draw_contours(Panel& panel, const Grid& grid, const Grid& coarse) {
     panel.colour(6);
-    panel.contours("exact", grid.x, grid.y, grid.density, {grid.level(0.5), grid.level(0.9), grid.level(0.99)});
+    panel.contours("exact", coarse.x, coarse.y, coarse.density, {grid.level(0.5), grid.level(0.9), grid.level(0.99)});
 }
 
 // 500 draws of the first chain, each as often as its weight asks for.
@@ -308,7 +308,8 @@ void draw_shares(Panel& panel, const std::vector<Run>& runs, double exact) {
     panel.set("unset key");
 }
 
-void draw(const std::filesystem::path& name, const Grid& grid, const std::vector<Run>& runs, const Draws& paths) {
+void draw(const std::filesystem::path& name, const Grid& grid, const Grid& coarse, const std::vector<Run>& runs,
+          const Draws& paths) {
     Figure figure(name, 4);
     figure.panel_size(330, 300);
     Panel& numbers = figure.panel("The data", "x", "density");
@@ -317,25 +318,24 @@ void draw(const std::filesystem::path& name, const Grid& grid, const std::vector
     numbers.set("unset key");
     Panel& exact = plane(figure, "Exact posterior: 50, 90 and 99 %");
     exact.heat(grid.x, grid.y, grid.density);
-    draw_contours(exact, grid);
+    draw_contours(exact, grid, coarse);
     for (const Run& run : runs) {
         Panel& panel = plane(figure, run.name + ", one chain");
         draw_draws(panel, run);
-        draw_contours(panel, grid);
+        draw_contours(panel, grid, coarse);
     }
     Panel& descent = plane(figure, "SGD, batch 10, from two starts");
     draw_paths(descent, paths);
-    draw_contours(descent, grid);
-    draw_shares(figure.panel("Share of theta2 > 0 in each chain; exact", "", "P(theta2 > 0)"), runs,
-                grid.sums.numbers()[4]);
+    draw_contours(descent, grid, coarse);
+    draw_shares(figure.panel("Each chain by itself; dashed: exact", "", "P(theta2 > 0)"), runs, grid.sums.numbers()[4]);
     figure.save();
 }
 
 constexpr const char* closing = R"(
 Read the column `worst z`: by how many of its standard errors the worst of the five numbers misses the exact one. The
 samplers that see all data pass, tempering at the least cost of mixing (R-hat). SGLD n, in batches of n, agrees as a
-crowd of eight chains, and its errors are twenty times those of tempering: a chain of SGLD 100 changes its mode %.1f
-times in %lld steps, and the steps grow smaller all the time. A single chain, as published, says where it happened to
+crowd of eight chains, but with errors that are fifteen times those of tempering: a chain of SGLD 100 changes its mode
+%.1f times in %lld steps, and the steps grow smaller all the time. A single chain, as published, says where it happened to
 be: the last panel. Cyclical SGLD finds both modes again and again, in about the right proportion, but is too wide:
 batches of one item are hot. SGD ends in the mode that is nearest to its start, and knows nothing of the other.
 )";
@@ -403,7 +403,7 @@ int main(int argc, char** argv) {
         table.save(example.path("gaussian_mixture"));
         modes.show();
         modes.save(example.path("gaussian_mixture_modes"));
-        draw(example.path("gaussian_mixture"), grid, runs, paths);
+        draw(example.path("gaussian_mixture"), grid, Grid(potential, 0.125), runs, paths);
         std::printf(closing, changes_of_mode(runs[4]), static_cast<long long>(steps));
     });
 }
