@@ -49,7 +49,7 @@ struct QuantityRanks {
     std::vector<std::int64_t> ranks;   // one a replication, 0, ..., draws
     std::vector<std::int64_t> counts;  // of ranks in each bin
     double chi_squared = 0, p_value = 0;
-    double ess = 0;  // effective sample size of a draw, mean of all replications: 1 for independent ones
+    double ess = 0;         // effective sample size of a draw, mean of all replications: 1 for independent ones
     bool constant = false;  // it is the same number in all replications
 
     // The draws are worth too little for the ranks to say anything.

@@ -18,9 +18,7 @@ bool samples(const Cyclical& options, std::int64_t t) {
 }
 
 // Whether the position after t steps has a weight.
-bool counts(const Cyclical& options, std::int64_t t) {
-    return t % length_of(options) > 0 && samples(options, t - 1);
-}
+bool counts(const Cyclical& options, std::int64_t t) { return t % length_of(options) > 0 && samples(options, t - 1); }
 
 template <Real T>
 class CyclicalChain final : public kernels::MomentumWalk<T> {
@@ -84,9 +82,9 @@ void check_draws(const Cyclical& options, const ChainStart<T>& start) {
     for (std::int64_t k = 1; k <= std::min(start.draws, length); ++k)
         if (counts(options, start.warmup + k * start.thin)) return;
     if (run < options.steps)
-        throw ValueError("Cyclical: all draws fall into the exploration part: Cyclical has .steps = " +
-                         to_text(options.steps) + ", the run has " + to_text(run) +
-                         "; set .steps to warmup + draws * thin, or make cycles shorter");
+        throw ValueError(
+            "Cyclical: all draws fall into the exploration part: Cyclical has .steps = " + to_text(options.steps) +
+            ", the run has " + to_text(run) + "; set .steps to warmup + draws * thin, or make cycles shorter");
     throw ValueError("Cyclical: all draws fall into the exploration part of cycles of " + to_text(length) +
                      " steps: one every " + to_text(start.thin) + " steps after " + to_text(start.warmup) +
                      " of warm-up; another thin or warmup is needed");

@@ -54,9 +54,9 @@ std::vector<Quantity>::const_iterator find(const std::vector<Quantity>& quantiti
 }
 
 [[noreturn]] void fail(std::string_view name, const std::vector<Quantity>& quantities) {
-    throw ValueError("Draws: there is no " + std::string(name) + "; there are " + list_names(quantities) +
-                     (name.ends_with("__") ? "; what the sampler says is in statistic(&ChainRecord::energy) and others"
-                                           : ""));
+    throw ValueError(
+        "Draws: there is no " + std::string(name) + "; there are " + list_names(quantities) +
+        (name.ends_with("__") ? "; what the sampler says is in statistic(&ChainRecord::energy) and others" : ""));
 }
 
 void check_values(const Draws& draws, std::string_view name) {

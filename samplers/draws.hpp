@@ -62,7 +62,8 @@ struct Draws {
     double temperature = std::numeric_limits<double>::quiet_NaN();  // the one asked for; NaN where that is not known
     bool network = false;                                           // theta is the weights of a network
     bool interrupted = false;
-    // What the run was to have: steps of warm-up, steps for a draw, draws of each chain; 0 draws where that is not known.
+    // What the run was to have: steps of warm-up, steps for a draw, draws of each chain; 0 draws where that is not
+    // known.
     std::int64_t warmup = 0, thin = 1, asked = 0;
 
     // Draws of each chain. A run that ended early has as many as make the most draws in all; the files have the rest.

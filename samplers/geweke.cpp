@@ -83,9 +83,8 @@ GewekeMoment compare(std::string name, std::span<const double> prior, std::span<
 
 bool GewekeTest::passed(double level) const {
     detail::check_level("GewekeTest", level);
-    return !moments.empty() &&
-           std::none_of(moments.begin(), moments.end(),
-                        [&](const auto& m) { return !(m.p_value >= level) || m.too_dependent(); });
+    return !moments.empty() && std::none_of(moments.begin(), moments.end(),
+                                            [&](const auto& m) { return !(m.p_value >= level) || m.too_dependent(); });
 }
 
 std::string summary(const GewekeTest& test, double level) {
@@ -99,17 +98,19 @@ std::string summary(const GewekeTest& test, double level) {
                        std::to_string(test.draws) + " draws, " + std::to_string(test.transitions) +
                        (test.transitions == 1 ? " transition" : " transitions") + " each; as many of prior and data\n";
     if (test.interrupted) text += "Warning: interrupted before all chains were done.\n";
+    bool enough = true;
     for (const GewekeMoment& m : test.moments) {
-        if (!(m.ess >= 400) && !m.constant)
-            text += "Warning: the chains are worth " + number_text(m.ess) + " independent draws of " + m.name +
-                    "; its z says little. Take more draws, or more transitions for each.\n";
+        if (m.constant || m.ess >= 400) continue;
+        enough = false;
+        text += "Warning: the chains are worth " + number_text(m.ess) + " independent draws of " + m.name +
+                "; its z says little. Take more draws, or more transitions for each.\n";
     }
     for (const GewekeMoment& m : test.moments) {
         if (!(m.p_value >= level))
             text += "Warning: " + m.name + " is " + number_text(m.chain) + " along the chains and " +
                     number_text(m.prior) + " by simulation of prior and data (z = " + number_text(m.z) + ").\n";
     }
-    if (test.passed(level))
+    if (test.passed(level) && enough)
         text += "Nothing speaks against equal means at the level " + to_text(level) + " (" +
                 detail::false_alarms(std::ssize(test.moments), level) + ").\n";
     return text;

@@ -64,10 +64,10 @@ std::string all_text(std::span<const ChainStatus> chains, std::int64_t total) {
         warm += s.steps < total && s.warmup;
     }
     const std::int64_t all = std::ssize(chains) * total;
-    return std::to_string(all > 0 ? 100 * done / all : 100) + " % of " + std::to_string(chains.size()) + " chains: " +
-           std::to_string(warm) + " in the warm-up, " +
-           std::to_string(std::ssize(chains) - warm - finished) + " sampling, " + std::to_string(finished) +
-           " done, " + std::to_string(divergences) + " div";
+    return std::to_string(all > 0 ? 100 * done / all : 100) + " % of " + std::to_string(chains.size()) +
+           " chains: " + std::to_string(warm) + " in the warm-up, " +
+           std::to_string(std::ssize(chains) - warm - finished) + " sampling, " + std::to_string(finished) + " done, " +
+           std::to_string(divergences) + " div";
 }
 
 RunProgress::RunProgress(Show show, std::vector<std::int64_t> first, std::int64_t total)

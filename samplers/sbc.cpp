@@ -135,9 +135,9 @@ std::string shape_text(const QuantityRanks& q, std::int64_t ranks) {
 
 bool Calibration::passed(double level) const {
     detail::check_level("Calibration", level);
-    return !quantities.empty() &&
-           std::none_of(quantities.begin(), quantities.end(),
-                        [&](const auto& q) { return !(q.p_value >= level) || q.too_dependent(); });
+    return !quantities.empty() && std::none_of(quantities.begin(), quantities.end(), [&](const auto& q) {
+        return !(q.p_value >= level) || q.too_dependent();
+    });
 }
 
 std::string summary(const Calibration& c, double level) {
@@ -154,17 +154,19 @@ std::string summary(const Calibration& c, double level) {
     if (expected < 5)
         text += "Warning: " + detail::number_text(expected) +
                 " replications for each bin; p-values are rough below 5. Take fewer bins, or more replications.\n";
+    bool independent = true;
     for (const QuantityRanks& q : c.quantities) {
-        if (q.ess < 0.5 && !q.constant)
-            text += "Warning: the draws of " + q.name + " are far from independent (ess " + detail::number_text(q.ess) +
-                    "); ranks are only uniform if they are. Thin more.\n";
+        if (q.constant || !(q.ess < 0.5)) continue;
+        independent = false;
+        text += "Warning: the draws of " + q.name + " are far from independent (ess " + detail::number_text(q.ess) +
+                "); ranks are only uniform if they are. Thin more.\n";
     }
     for (const QuantityRanks& q : c.quantities) {
         if (!(q.p_value >= level))
             text += "Warning: the ranks of " + q.name + " are not uniform (p = " + detail::number_text(q.p_value) +
                     ")" + shape_text(q, c.draws + 1) + ".\n";
     }
-    if (c.passed(level))
+    if (c.passed(level) && independent)
         text += "Nothing speaks against uniform ranks at the level " + to_text(level) + " (" +
                 detail::false_alarms(std::ssize(c.quantities), level) + ").\n";
     return text;

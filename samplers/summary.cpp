@@ -30,8 +30,8 @@ std::string table(const SummaryInput& in) {
 
 // "4 chains of 1000 draws; acceptance 0.86 (0.84 to 0.88); 0 divergences; E-BFMI 0.91 or more"
 std::string about_the_run(const SummaryInput& in) {
-    std::string text = std::to_string(in.chains) + (in.chains == 1 ? " chain of " : " chains of ") +
-                       std::to_string(in.draws);
+    std::string text =
+        std::to_string(in.chains) + (in.chains == 1 ? " chain of " : " chains of ") + std::to_string(in.draws);
     if (in.options.asked > 0)
         text += " of " + std::to_string(in.options.asked) + " draws, interrupted";
     else

@@ -12,7 +12,9 @@ std::string fixed(double x, int decimals) { return to_text(x, std::chars_format:
 std::string general(double x, int digits) { return to_text(x, std::chars_format::general, digits); }
 
 // "0.25 %", "12 %", "100 %"
-std::string percent(double share) { return share < 0.1 ? general(100 * share, 2) + " %" : fixed(100 * share, 0) + " %"; }
+std::string percent(double share) {
+    return share < 0.1 ? general(100 * share, 2) + " %" : fixed(100 * share, 0) + " %";
+}
 
 std::string count(std::int64_t n, const char* one, const char* many) {
     return std::to_string(n) + " " + (n == 1 ? one : many);
@@ -70,11 +72,11 @@ void warn_of_convergence(const SummaryInput& in, std::vector<std::string>& warni
             out.push_back({s.rhat, name + " (" + (s.rhat < 1000 ? fixed(s.rhat, 3) : general(s.rhat, 3)) + ")"});
     });
     if (!unmixed.empty())
-        warnings.push_back("R-hat above 1.01 for " + std::to_string(unmixed.size()) + " of " +
-                           count(std::ssize(in.quantities), "quantity", "quantities") + ": " + list(unmixed) +
-                           ". The chains do not agree yet; run them longer, or reparameterise the model." +
-                           (in.options.network ? " Weights of a network are not identified: look at function_space."
-                                               : ""));
+        warnings.push_back(
+            "R-hat above 1.01 for " + std::to_string(unmixed.size()) + " of " +
+            count(std::ssize(in.quantities), "quantity", "quantities") + ": " + list(unmixed) +
+            ". The chains do not agree yet; run them longer, or reparameterise the model." +
+            (in.options.network ? " Weights of a network are not identified: look at function_space." : ""));
     const double needed = 100 * static_cast<double>(in.chains);
     const auto few = mentions_of(in, [&](auto& out, const std::string& name, const QuantitySummary& s) {
         const double least = std::isnan(s.ess_tail) ? s.ess_bulk : std::min(s.ess_bulk, s.ess_tail);

@@ -75,8 +75,8 @@ class StochasticWalk : public StochasticChain<T> {
     std::int64_t size() const { return std::ssize(position_); }
     // by |theta_k|^2 / 2
     double quadratic(std::int64_t first, std::int64_t count, double by) const {
-        const auto block = std::span<const T>(position_).subspan(static_cast<std::size_t>(first),
-                                                                 static_cast<std::size_t>(count));
+        const auto block =
+            std::span<const T>(position_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
         return by / 2 * dot_in_double<T>(block, block);
     }
     double temperature() const { return potential_->temperature(); }
