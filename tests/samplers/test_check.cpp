@@ -296,7 +296,8 @@ BOOST_AUTO_TEST_CASE(a_chain_that_stays_does_not_pass) {
     BOOST_TEST(summary(c).find("Nothing speaks against") == std::string::npos);
     const GewekeTest g =
         geweke_test(model, Still{}, {.chains = 40, .draws = 30, .transitions = 1, .seed = 3, .show = Show::nothing});
-    for (const GewekeMoment& m : g.moments) BOOST_TEST((!m.constant && !(m.ess >= 100)));
+    // The energy changes with the data.
+    for (const std::size_t k : {0, 1}) BOOST_TEST((!g.moments[k].constant && !(g.moments[k].ess >= 100)));
     BOOST_TEST(!g.passed(1e-12));
     BOOST_TEST(summary(g, 1e-12).find("Nothing speaks against") == std::string::npos);
 }
