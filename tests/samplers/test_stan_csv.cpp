@@ -211,8 +211,9 @@ BOOST_AUTO_TEST_CASE(directories) {
     const TemporaryDirectory folder;
     const Draws draws = some_draws(false);
     write_stan_csv(folder / "new/run", draws);
-    BOOST_TEST(read_stan_csv(folder / "new/run").values == draws.values);
-    BOOST_TEST(read_stan_csv(folder / "new/run").files.size() == draws.chains.size());
+    const Draws read = read_stan_csv(folder / "new/run");
+    BOOST_TEST(std::memcmp(read.values.data(), draws.values.data(), 54 * sizeof(double)) == 0);
+    BOOST_TEST(read.files.size() == draws.chains.size());
     BOOST_TEST(read_stan_csv(folder / "new/run/chain_2.csv").chains[0].chain == 2);
     BOOST_TEST(error_of<FileError>([&] { read_stan_csv(folder / "new"); }) ==
                folder / "new: there is no chain_1.csv in it");

@@ -255,7 +255,9 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(text_of(two, x, {.statistics = divergent}) == "summary: divergent of chain 2 has 1 number for 10 draws");
     BOOST_TEST(error_of<ShapeError>([&] {
                    summarise(normals({2, 10}));
-               }) == "summarise: draws are (2, 10); (chains, draws, quantities) is expected");
+               }) ==
+               "summarise: draws are (2, 10); (chains, draws, quantities) is expected, or one quantity as Chains: "
+               "summarise(Chains(x))");
     BOOST_TEST(error_of<ShapeError>([&] {
                    summarise(normals({2, 0, 3}));
                }) == "summarise: draws are (2, 0, 3); at least one chain of one draw is needed");
