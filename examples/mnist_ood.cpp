@@ -151,12 +151,9 @@ Draws draw(const Task& task, const Sampler& sampler, std::uint64_t seed) {
 
 // The temperature at which the chains ran, theta . grad U / d: 1 in the posterior.
 double temperature_of(const Draws& draws) {
-    double sum = 0, weight = 0;
-    for (const ChainRecord& chain : draws.chains) {
-        sum += chain.temperature.configurational;
-        weight += chain.temperature.weight;
-    }
-    return sum / weight;
+    std::vector<BatchSums> sums;
+    for (const ChainRecord& chain : draws.chains) sums.push_back(chain.temperature.configurational);
+    return mean_and_error(sums).mean;
 }
 
 // Mean confidences by four averages over the draws: of probabilities or of their logarithms, over the same images or,

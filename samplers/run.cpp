@@ -43,7 +43,9 @@ class TypedChain final : public AnyChain {
             throw ValueError("the energy of its start is " + to_text(energy.prior) + " + " +
                              to_text(energy.likelihood) + " (prior and likelihood); it must be finite");
         chain_ = begin_(std::move(given_), std::move(start_));
-        if (!chain_->gradient().empty()) centre_.assign(chain_->position().begin(), chain_->position().end());
+        // Weights of a network lie about 0, and chains move too slowly among them to find a middle of their own.
+        if (!chain_->gradient().empty() && !dynamic_cast<const NetworkPotential<T>*>(own_.get()))
+            centre_.assign(chain_->position().begin(), chain_->position().end());
         return energy;
     }
 
@@ -91,7 +93,7 @@ class TypedChain final : public AnyChain {
     const RunOptions* options_;
     ChainStart<T> start_;
     std::unique_ptr<Chain<T>> chain_;
-    std::vector<double> centre_;  // near the middle of the posterior, where the chain has a gradient
+    std::vector<double> centre_;  // near the middle of the posterior, where the chain has a gradient; empty: 0
     std::int64_t centre_count_ = 0;
 };
 

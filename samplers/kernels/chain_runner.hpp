@@ -37,7 +37,9 @@ class AnyChain {
 
     // In the second half of the warm-up: where the middle of the posterior is.
     virtual void learn_centre() = 0;
-    // After a step. The configurational one is (theta - c) . gradient / d with that middle c, or the start.
+    // After a step. The configurational one is (theta - c) . gradient / d with that middle c, or the start, or 0 for
+    // the weights of a network. It has the mean T for any c that does not depend on theta, and the least noise in the
+    // middle.
     virtual Temperatures temperatures(const StepStatistics& statistics) const = 0;
 };
 
