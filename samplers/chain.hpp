@@ -31,9 +31,11 @@ enum class MetricKind;
 struct ChainFacts {
     bool acceptance = true;           // its steps have a probability of acceptance
     bool hamiltonian = false;         // its steps have a Hamiltonian, and may diverge
+    bool fresh_momentum = true;       // each step draws its momentum anew: E-BFMI means something then
     bool weighted = false;            // its draws have weights that differ
     std::int64_t max_tree_depth = 0;  // 0: it builds no trees
     double target_acceptance = std::numeric_limits<double>::quiet_NaN();  // NaN: it adapts to none
+    double gamma = 0.05, kappa = 0.75, t0 = 10;                           // of the dual averaging that does
     MetricKind metric{};                                                  // unit, where it has none
     double step_size = std::numeric_limits<double>::quiet_NaN();          // of the next step; NaN: not known
 };
@@ -88,10 +90,13 @@ struct ChainStart {
     std::uint64_t seed = 0;
     std::uint32_t chain = 0;
     std::int64_t warmup = 0;
+    std::int64_t draws = 0;  // that will follow, one every `thin` steps; 0: not known
+    std::int64_t thin = 1;
 };
 
 // A sampler is a struct of options that can begin a chain. describe() names every option: it is what a resumed run is
-// compared by. One that draws more than theta also has extra_quantities(potential), a vector of Quantity.
+// compared by. One that draws more than theta also has extra_quantities(potential), a vector of Quantity; one whose
+// chains keep more than a few vectors has state_bytes(dimensions, bytes of a number), for the memory of a run.
 template <class S, class T>
 concept SamplerOf = requires(const S& sampler, std::unique_ptr<Potential<T>> potential, ChainStart<T> start) {
     { sampler.begin(std::move(potential), std::move(start)) } -> std::same_as<std::unique_ptr<Chain<T>>>;

@@ -68,6 +68,9 @@ void ChainRunner::open() {
     if (!plan_->options.resume && std::filesystem::exists(state_path_, ignored))
         throw FileError(state_path_ +
                         ": is there already; resume that run, remove its files, or choose another directory");
+    if (std::filesystem::exists(state_path_, ignored) && !std::filesystem::exists(csv_path_, ignored))
+        throw FileError(csv_path_ + ": is gone, but " + state_path_ +
+                        " is there; without its draws the run cannot go on. Choose another directory");
     file_.open(csv_path_, !plan_->options.resume);
     // The files of this chain are ours from here on, and so are the leftovers of a killed run.
     for (const std::string& path : {csv_path_, state_path_})
@@ -121,15 +124,19 @@ std::string ChainRunner::top_of_file() const {
 void ChainRunner::restore() {
     const RunState begun = state_;
     const RunOptions& o = plan_->options;
+    TemperatureSums temperature;
     state_ = read_state(
-        state_path_, [this](StateVisitor& visitor) { any_->visit(visitor); }, about(), plan_->dimensions);
+        state_path_, [&](StateVisitor& visitor) { visit(visitor, temperature); }, about(), plan_->dimensions);
+    if (!temperature.kinetic.valid() || !temperature.configurational.valid())
+        throw FileError(state_path_ + ": the batches of the temperature are impossible");
+    state_.temperature = temperature;
     const double tolerance = plan_->precision == "float" ? 1e-4 : 1e-9;
     if (!close_to(state_.start_prior, begun.start_prior, tolerance) ||
         !close_to(state_.start_likelihood, begun.start_likelihood, tolerance))
         throw FileError(state_path_ + ": the energy at the start of the saved run was " + to_text(state_.start_prior) +
                         " + " + to_text(state_.start_likelihood) + " (prior and likelihood), now it is " +
                         to_text(begun.start_prior) + " + " + to_text(begun.start_likelihood) +
-                        "; the model or its data are not the same");
+                        "; the model or its data are not the same; choose another directory");
     if (state_.draws != std::max<std::int64_t>(0, state_.steps - o.warmup) / o.thin)
         throw FileError(state_path_ + ": metadata: draws: " + std::to_string(state_.draws) + " after " +
                         std::to_string(state_.steps) + " steps is impossible");
@@ -188,10 +195,13 @@ void ChainRunner::add_row(const StepStatistics& statistics, bool draw) {
     const double weight = facts_.weighted ? any_->weight() : 1;
     if (draw) {
         record_.add(statistics, weight);
-        const Temperatures measured = any_->temperatures(statistics);
-        state_.temperature.weight += weight;
-        state_.temperature.kinetic += weight * measured.kinetic;
-        state_.temperature.configurational += weight * measured.configurational;
+        // At weight 0 there is nothing to measure, and after a step of 0 no momentum.
+        if (weight > 0 && statistics.step_size > 0) {
+            const Temperatures measured = any_->temperatures(statistics);
+            if (!std::isnan(measured.kinetic)) state_.temperature.kinetic.add(measured.kinetic, weight);
+            if (!std::isnan(measured.configurational))
+                state_.temperature.configurational.add(measured.configurational, weight);
+        }
         if (statistics.invalid) state_.invalid_draws.push_back(static_cast<std::uint64_t>(state_.draws));
     }
     if (file_.is_open()) {
@@ -203,6 +213,22 @@ void ChainRunner::add_row(const StepStatistics& statistics, bool draw) {
 double ChainRunner::step_size_now() const {
     const double known = any_->facts().step_size;
     return std::isnan(known) ? last_step_size_ : known;
+}
+
+// mean and spread after Welford (1962)
+void ChainRunner::add_energy(double hamiltonian) {
+    const std::int64_t n = state_.steps - plan_->options.warmup;
+    if (n > 1) state_.energy_jumps += (hamiltonian - state_.energy_last) * (hamiltonian - state_.energy_last);
+    const double distance = hamiltonian - state_.energy_mean;
+    state_.energy_mean += distance / static_cast<double>(n);
+    state_.energy_spread += distance * (hamiltonian - state_.energy_mean);
+    state_.energy_last = hamiltonian;
+}
+
+void ChainRunner::visit(StateVisitor& visitor, TemperatureSums& temperature) {
+    any_->visit(visitor);
+    temperature.kinetic.visit(visitor, "kinetic");
+    temperature.configurational.visit(visitor, "configurational");
 }
 
 void ChainRunner::step() {
@@ -221,8 +247,10 @@ void ChainRunner::step() {
     if (warm < o.warmup) {
         // As many rows as CmdStan has: the first step of every `thin`.
         if (o.save_warmup && warm % o.thin == 0) add_row(s, false);
+        if (warm >= o.warmup / 2) any_->learn_centre();
         return;
     }
+    if (facts_.hamiltonian) add_energy(s.hamiltonian);
     state_.divergences += s.divergent;
     state_.invalid_steps += s.invalid;
     state_.deep_steps += facts_.max_tree_depth > 0 && s.tree_depth >= facts_.max_tree_depth;
@@ -286,7 +314,7 @@ void ChainRunner::flush() {
     file_.sync();
     state_.row_bytes = file_.size() - std::ssize(top_);
     write_state(
-        state_path_, state_, [this](StateVisitor& visitor) { any_->visit(visitor); }, about());
+        state_path_, state_, [this](StateVisitor& visitor) { visit(visitor, state_.temperature); }, about());
     last_flush_ = seconds_now();
     flush_pause_ = pause_after_flush(last_flush_ - begin);
     flushed_steps_ = state_.steps;
@@ -303,6 +331,9 @@ void ChainRunner::close(bool after_error) {
     record_.invalid_steps = state_.invalid_steps;
     record_.deep_steps = state_.deep_steps;
     record_.temperature = state_.temperature;
+    record_.warmup_steps = std::min(state_.steps, plan_->options.warmup);
+    record_.ebfmi =
+        record_.steps > 1 ? state_.energy_jumps / state_.energy_spread : std::numeric_limits<double>::quiet_NaN();
     record_.gradient_count = state_.gradients;
     if (!file_.is_open()) return;
     if (after_error)

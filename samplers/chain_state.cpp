@@ -18,7 +18,7 @@ namespace pollen::detail {
 namespace {
 
 constexpr const char* format = "pollen chain";
-constexpr const char* version = "2";
+constexpr const char* version = "3";
 constexpr const char* invalid_draws = "invalid_draws";
 
 constexpr std::string_view no_checksum = "00000000";
@@ -123,8 +123,54 @@ void each_field(State& s, const F& f) {
     f("invalid_steps", s.invalid_steps), f("gradients", s.gradients), f("warmup_seconds", s.warmup_seconds);
     f("sampling_seconds", s.sampling_seconds), f("step_size", s.step_size), f("start_prior", s.start_prior);
     f("start_likelihood", s.start_likelihood), f("deep_steps", s.deep_steps);
-    f("temperature_weight", s.temperature.weight), f("kinetic_sum", s.temperature.kinetic);
-    f("configurational_sum", s.temperature.configurational);
+    f("energy_jumps", s.energy_jumps), f("energy_mean", s.energy_mean), f("energy_spread", s.energy_spread);
+    f("energy_last", s.energy_last);
+}
+
+struct Option {
+    std::string_view name, value;
+};
+
+// The options of "Nuts(step_size = 1, warmup = {metric = fixed})", and "Nuts(" of it; nothing where it is not of that
+// form.
+std::vector<Option> options_of(std::string_view text, std::string_view& begin) {
+    std::vector<Option> options;
+    begin = text.substr(0, text.find_first_of("({") + 1);
+    if (begin.empty() || !(text.ends_with(')') || text.ends_with('}'))) return {};
+    text.remove_prefix(begin.size());
+    while (!text.empty()) {
+        const std::size_t equals = text.find(" = ");
+        if (equals == text.npos) return {};
+        std::size_t end = equals;
+        for (int depth = 0; end < text.size(); ++end) {
+            const std::string_view mark = text.substr(end, 1);
+            depth += mark.find_first_of("([{") != mark.npos;
+            depth -= mark.find_first_of(")]}") != mark.npos;
+            if (depth < 0 || (depth == 0 && text[end] == ',')) break;
+        }
+        options.push_back({text.substr(0, equals), text.substr(equals + 3, end - equals - 3)});
+        text.remove_prefix(std::min(text.size(), end + 2));
+    }
+    return options;
+}
+
+// "target_acceptance: 0.8 in the saved run, 0.9 now" for the options of a sampler that are not the same, or nothing
+// where it is another sampler.
+std::string different_options(std::string_view saved, std::string_view now, const std::string& prefix = "") {
+    std::string_view begin, begin_now;
+    const std::vector<Option> a = options_of(saved, begin), b = options_of(now, begin_now);
+    if (begin != begin_now || a.size() != b.size()) return "";
+    std::string text;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+        if (a[k].name != b[k].name) return "";
+        if (a[k].value == b[k].value) continue;
+        const std::string name = prefix + std::string(a[k].name);
+        std::string inner = different_options(a[k].value, b[k].value, name + ".");
+        if (inner.empty())
+            inner = name + ": " + std::string(a[k].value) + " in the saved run, " + std::string(b[k].value) + " now";
+        text += (text.empty() ? "" : "; ") + inner;
+    }
+    return text;
 }
 
 const std::string& metadata_of(const TensorFile& file, const std::string& field) {
@@ -181,9 +227,12 @@ RunState read_state(const std::string& path, const VisitState& visit, const RunD
     check_sum(text_of(bytes), path);
     for (const auto& [name, text] : about) {
         const std::string& saved = metadata_of(file, "run." + name);
-        if (saved != text)
-            throw FileError(path + ": the saved run has " + name + " " + saved + ", this one has " + text +
-                            "; to start anew, choose another directory");
+        if (saved == text) continue;
+        const std::string before = text.starts_with(name + " ") ? "" : name + " ";
+        const std::string options = different_options(saved, text);
+        throw FileError(path + ": " +
+                        (options.empty() ? "the saved run has " + before + saved + ", this one has " + text : options) +
+                        "; to start anew, choose another directory");
     }
     RunState state;
     each_field(state, [&](const char* name, auto& x) {

@@ -49,7 +49,11 @@ struct QuantityRanks {
     std::vector<std::int64_t> ranks;   // one a replication, 0, ..., draws
     std::vector<std::int64_t> counts;  // of ranks in each bin
     double chi_squared = 0, p_value = 0;
-    double ess = 0;  // effective sample size of a draw, mean of all replications: 1 for independent ones
+    double ess = 0;         // effective sample size of a draw, mean of all replications: 1 for independent ones
+    bool constant = false;  // it is the same number in all replications
+
+    // The draws are worth too little for the ranks to say anything.
+    bool too_dependent() const { return !constant && ess < 0.1; }
 };
 
 struct Calibration {
@@ -57,7 +61,9 @@ struct Calibration {
     std::int64_t replications = 0, draws = 0, bins = 0;
     bool interrupted = false;  // by Ctrl-C: the replications are those that were finished
 
-    // No p-value is below the level. Of a right sampler, each is with that probability.
+    // No p-value is below the level (of a right sampler, each is with that probability), and the draws are worth at
+    // least 0.1 independent ones each: a chain that stays where it began, at a draw from the posterior, has uniform
+    // ranks. A quantity that is the same in all draws of all replications does not count.
     bool passed(double level = 0.001) const;
 };
 
@@ -78,7 +84,11 @@ struct GewekeMoment {
     double prior = 0, chain = 0;  // its means in simulations of prior and data, and along the chains
     double error = 0;             // the standard error of their difference
     double z = 0, p_value = 0;
-    double ess = 0;  // effective sample size of all chains
+    double ess = 0;         // effective sample size of all chains
+    bool constant = false;  // it is the same number in both simulations
+
+    // The chains are worth too little for z to say anything.
+    bool too_dependent() const { return !constant && !(ess >= 100); }
 };
 
 struct GewekeTest {
@@ -86,6 +96,8 @@ struct GewekeTest {
     std::int64_t chains = 0, draws = 0, transitions = 0;
     bool interrupted = false;  // by Ctrl-C: the chains are those that were finished
 
+    // No p-value is below the level, and the chains are worth at least 100 independent draws of each quantity that is
+    // not constant.
     bool passed(double level = 0.001) const;
 };
 

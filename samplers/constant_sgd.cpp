@@ -162,6 +162,12 @@ std::string ConstantSgd::describe() const {
         {{"batch", to_text(batch)}, {"form", forms[static_cast<int>(form)]}, {"noise", noise.describe()}});
 }
 
+double ConstantSgd::state_bytes(std::int64_t size, std::size_t number) const {
+    // Of a full step, the estimate of the noise, its mean and the factor.
+    const double matrix = form == Form::full ? 3 * static_cast<double>(size) : 3;
+    return detail::vector_bytes(6, size, number) + detail::vector_bytes(matrix, size, sizeof(double));
+}
+
 POLLEN_INSTANTIATE_SAMPLER(ConstantSgd)
 
 }  // namespace pollen

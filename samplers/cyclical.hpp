@@ -10,7 +10,8 @@ namespace pollen {
 //     e_t = e_0 / 2 (cos(pi r) + 1),  r = (t mod c) / c,  c = ceil(steps / cycles)
 //
 // While r < exploration there is no noise (SGD, or momentum); after that it is SGLD, or SGHMC. weight() is e_{t+1} for
-// the positions that a sampling step came to and another one of the same cycle will leave, and 0 for all the others.
+// the positions that a sampling step came to and another one of the same cycle will leave, and 0 for all the others. A
+// run whose draws would all have weight 0 does not begin.
 struct Cyclical {
     enum class Dynamics { langevin, hamiltonian };
 

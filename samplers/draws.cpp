@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace pollen {
 
@@ -35,6 +36,27 @@ std::string list_names(const std::vector<Quantity>& quantities) {
     for (std::size_t k = 0; k < std::min(most, quantities.size()); ++k) text += (k ? ", " : "") + quantities[k].name;
     if (quantities.size() > most) text += " and " + std::to_string(quantities.size() - most) + " more";
     return text;
+}
+
+// Files have 0_weight for 0.weight.
+bool same_name(std::string_view own, std::string_view asked) {
+    return std::equal(own.begin(), own.end(), asked.begin(), asked.end(),
+                      [](char a, char b) { return a == b || (a == '_' && b == '.'); });
+}
+
+// The quantity of this name, as it is, or as files have it.
+std::vector<Quantity>::const_iterator find(const std::vector<Quantity>& quantities, std::string_view name) {
+    const auto exact =
+        std::find_if(quantities.begin(), quantities.end(), [&](const Quantity& q) { return q.name == name; });
+    if (exact != quantities.end()) return exact;
+    return std::find_if(quantities.begin(), quantities.end(),
+                        [&](const Quantity& q) { return same_name(q.name, name); });
+}
+
+[[noreturn]] void fail(std::string_view name, const std::vector<Quantity>& quantities) {
+    throw ValueError(
+        "Draws: there is no " + std::string(name) + "; there are " + list_names(quantities) +
+        (name.ends_with("__") ? "; what the sampler says is in statistic(&ChainRecord::energy) and others" : ""));
 }
 
 void check_values(const Draws& draws, std::string_view name) {
@@ -72,6 +94,7 @@ std::int64_t element_of(const Shape& shape, std::string_view index) {
 Draws select(const Draws& draws, const std::vector<std::int64_t>& numbers) {
     Draws some{.quantities = draws.quantities, .values = {}, .chains = draws.chains, .files = {}};
     some.facts = draws.facts;
+    some.thin = draws.thin;
     some.temperature = draws.temperature;
     const std::int64_t width = draws.values.shape()[2];
     some.values = Tensor<double>::empty(Shape{draws.values.shape()[0], std::ssize(numbers), width});
@@ -87,23 +110,56 @@ Draws select(const Draws& draws, const std::vector<std::int64_t>& numbers) {
     return some;
 }
 
-// "temperature: kinetic 1.02, configurational 0.98 (asked for 1)", or nothing.
+// One kind of temperature of all chains.
+MeanAndError measured(const Draws& draws, BatchSums TemperatureSums::*kind) {
+    std::vector<BatchSums> chains;
+    for (const ChainRecord& r : draws.chains) chains.push_back(r.temperature.*kind);
+    return mean_and_error(chains);
+}
+
+std::string short_text(double x, int digits) { return detail::to_text(x, std::chars_format::general, digits); }
+
+// "temperature: kinetic 1.02 +- 0.01, configurational 0.98 +- 0.02 (asked for 1)", or nothing.
 std::string temperature_text(const Draws& draws) {
-    TemperatureSums sums;
-    for (const ChainRecord& r : draws.chains) {
-        sums.weight += r.temperature.weight;
-        sums.kinetic += r.temperature.kinetic;
-        sums.configurational += r.temperature.configurational;
-    }
     std::string text;
-    const auto add = [&](const char* name, double sum) {
-        if (!(sums.weight > 0) || std::isnan(sum)) return;
-        text += (text.empty() ? "temperature: " : ", ") + std::string(name) + " " +
-                detail::to_text(sum / sums.weight, std::chars_format::general, 3);
+    const auto add = [&](const char* name, const MeanAndError& t) {
+        if (std::isnan(t.mean)) return;
+        text += (text.empty() ? "temperature: " : ", ") + std::string(name) + " " + short_text(t.mean, 3);
+        if (!std::isnan(t.error)) text += " +- " + short_text(t.error, 1);
     };
-    add("kinetic", sums.kinetic);
-    add("configurational", sums.configurational);
+    add("kinetic", measured(draws, &TemperatureSums::kinetic));
+    add("configurational", measured(draws, &TemperatureSums::configurational));
     return text.empty() ? text : text + " (asked for " + to_text(draws.temperature) + ")";
+}
+
+// By the configurational one, which every chain with a gradient has: more than 5 errors and 20 % off.
+std::string wrong_temperature_text(const Draws& draws) {
+    const MeanAndError t = measured(draws, &TemperatureSums::configurational);
+    const double off = std::abs(t.mean - draws.temperature);
+    if (!(off > 5 * t.error && off > 0.2 * draws.temperature)) return "";
+    return "The chains run at T = " + short_text(t.mean, 3) + ", not " + to_text(draws.temperature) +
+           ": the step is too large, or they have not arrived.";
+}
+
+// Why there is nothing to summarise, or nothing.
+std::string no_draws_text(const Draws& draws) {
+    if (draws.size() > 0) {
+        if (!draws.counted().empty()) return "";
+        return "no draws that count: the weight of all " + std::to_string(draws.size()) +
+               " is 0; they fell into the exploration part of a cycle, or their steps were 0";
+    }
+    if (!draws.interrupted) return "no draws: none were asked for";
+    std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
+    for (const ChainRecord& r : draws.chains) {
+        least = std::min(least, r.warmup_steps + r.steps);
+        most = std::max(most, r.warmup_steps + r.steps);
+    }
+    const bool warm = least >= draws.warmup;
+    const std::string to = least == most ? "" : " to " + std::to_string(most);
+    return "no draws yet: interrupted " + std::string(warm ? "" : "in the warm-up, ") + "after " +
+           (to.empty() ? "step " : "steps ") + std::to_string(least) + to + " of " +
+           std::to_string(warm ? draws.warmup + draws.asked * draws.thin : draws.warmup) +
+           (draws.files.empty() ? "" : "; resume goes on from there");
 }
 
 // What the tables of draws do not know: steps that met an energy that is not a number.
@@ -128,16 +184,18 @@ class Summarised {
     Summarised(const char* function, const Draws& draws) : draws_(&draws) {
         check_values(draws, function);
         const std::vector<std::int64_t> counted = draws.counted();
-        if (counted.empty() && draws.size() > 0)
-            throw ValueError(std::string(function) + ": the weights of all " + std::to_string(draws.size()) +
-                             " draws are 0");
         if (std::ssize(counted) < draws.size()) {
             selected_ = select(draws, counted);
             draws_ = &selected_;
         }
         for (const ChainRecord& r : draws_->chains) {
             ChainStatistics s{.steps = r.steps, .divergences = r.divergences, .deep = r.deep_steps};
-            if (draws.facts.hamiltonian) s.energy = r.hamiltonian, s.divergent = r.divergent;
+            if (draws.facts.hamiltonian) s.divergent = r.divergent;
+            // Between thinned draws momenta are drawn again and again: only that of all steps means something then.
+            if (draws.facts.hamiltonian && draws.facts.fresh_momentum) {
+                s.ebfmi = r.ebfmi;
+                if (draws.thin == 1) s.energy = r.hamiltonian;
+            }
             if (draws.facts.max_tree_depth > 0) s.tree_depth = r.tree_depth;
             if (draws.facts.acceptance) s.acceptance = r.acceptance;
             statistics_.push_back(s);
@@ -148,17 +206,21 @@ class Summarised {
         add_weights(draws.size());
         if (std::string text = temperature_text(draws); !text.empty()) remarks_.push_back(std::move(text));
         options_.remarks = remarks_;
-        invalid_ = invalid_text(draws);
+        options_.network = draws.network;
+        if (draws.interrupted) options_.asked = draws.asked;
+        for (std::string text : {wrong_temperature_text(draws), invalid_text(draws)})
+            if (!text.empty()) more_.push_back(std::move(text));
     }
     Summarised(const Summarised&) = delete;
 
     std::string summary() const {
-        return pollen::summary<double>(draws_->names(), draws_->values, options_) +
-               (invalid_.empty() ? "" : "Warning: " + invalid_ + "\n");
+        std::string text = pollen::summary<double>(draws_->names(), draws_->values, options_);
+        for (const std::string& warning : more_) text += "Warning: " + warning + "\n";
+        return text;
     }
     std::vector<std::string> warnings() const {
         std::vector<std::string> all = pollen::warnings<double>(draws_->names(), draws_->values, options_);
-        if (!invalid_.empty()) all.push_back(invalid_);
+        all.insert(all.end(), more_.begin(), more_.end());
         return all;
     }
 
@@ -183,7 +245,7 @@ class Summarised {
     std::vector<double> weights_;
     std::vector<std::string> remarks_;
     SummaryOptions options_;
-    std::string invalid_;
+    std::vector<std::string> more_;  // warnings that the tables of draws know nothing of
 };
 
 }  // namespace
@@ -231,8 +293,7 @@ std::vector<std::string> Draws::names() const {
 }
 
 Tensor<double> Draws::operator[](std::string_view name) const {
-    const auto is = [&](const Quantity& q) { return q.name == name; };
-    const auto q = std::find_if(quantities.begin(), quantities.end(), is);
+    const auto q = find(quantities, name);
     if (q != quantities.end()) {
         check_values(*this, name);
         std::vector<std::int64_t> sizes{values.shape()[0], values.shape()[1]};
@@ -243,8 +304,9 @@ Tensor<double> Draws::operator[](std::string_view name) const {
         return gather(values, q->offset, q->shape.size(), Shape(sizes));
     }
     // theta[3]
+    const std::string_view base = name.substr(0, name.rfind('['));
     for (const Quantity& array : quantities) {
-        if (array.shape.rank() == 0 || !name.starts_with(array.name + "[")) continue;
+        if (array.shape.rank() == 0 || base == name || !same_name(array.name, base)) continue;
         const std::int64_t k = element_of(array.shape, name.substr(array.name.size()));
         if (k >= 0) {
             check_values(*this, name);
@@ -253,14 +315,12 @@ Tensor<double> Draws::operator[](std::string_view name) const {
         throw ValueError("Draws: there is no " + std::string(name) + "; " + array.name + " has shape " +
                          to_string(array.shape) + ", counted from 1 here");
     }
-    throw ValueError("Draws: there is no " + std::string(name) + "; there are " + list_names(quantities));
+    fail(name, quantities);
 }
 
 Tensor<double> Draws::at(std::string_view name, std::initializer_list<std::int64_t> index) const {
-    const auto is = [&](const Quantity& q) { return q.name == name; };
-    const auto q = std::find_if(quantities.begin(), quantities.end(), is);
-    if (q == quantities.end())
-        throw ValueError("Draws: there is no " + std::string(name) + "; there are " + list_names(quantities));
+    const auto q = find(quantities, name);
+    if (q == quantities.end()) fail(name, quantities);
     check_values(*this, name);
     std::int64_t element = 0;
     bool good = std::ssize(index) == q->shape.rank();
@@ -295,8 +355,37 @@ template Tensor<double> Draws::statistic(std::vector<std::int64_t> ChainRecord::
 template Tensor<double> Draws::statistic(std::vector<std::int32_t> ChainRecord::*) const;
 template Tensor<double> Draws::statistic(std::vector<std::uint8_t> ChainRecord::*) const;
 
-std::string summary(const Draws& draws) { return Summarised("summary", draws).summary(); }
+std::string summary(const Draws& draws) {
+    if (const std::string text = no_draws_text(draws); !text.empty()) return text + "\n";
+    return Summarised("summary", draws).summary();
+}
 
-std::vector<std::string> warnings(const Draws& draws) { return Summarised("warnings", draws).warnings(); }
+std::string summary(const Draws& draws, std::initializer_list<std::string_view> names) {
+    if (const std::string text = no_draws_text(draws); !text.empty()) return text + "\n";
+    check_values(draws, "summary");
+    Draws some = draws;
+    some.quantities.clear();
+    std::vector<Tensor<double>> parts;
+    for (const std::string_view name : names) {
+        parts.push_back(draws[name]);
+        const Shape& shape = parts.back().shape();
+        const Shape own(shape.sizes().subspan(2));
+        some.quantities.push_back({std::string(name), own, some.value_count()});
+    }
+    const std::int64_t width = some.value_count(), rows = std::ssize(draws.chains) * draws.size();
+    some.values = Tensor<double>::empty(Shape{std::ssize(draws.chains), draws.size(), width});
+    double* to = some.values.fresh_data();
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::size_t k = 0; k < parts.size(); ++k) {
+            const std::int64_t n = some.quantities[k].shape.size();
+            to = std::copy_n(parts[k].data() + r * n, n, to);
+        }
+    return summary(some);
+}
+
+std::vector<std::string> warnings(const Draws& draws) {
+    if (std::string text = no_draws_text(draws); !text.empty()) return {std::move(text)};
+    return Summarised("warnings", draws).warnings();
+}
 
 }  // namespace pollen

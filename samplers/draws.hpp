@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/tensor.hpp>
 #include <pollen/nn/potential.hpp>
+#include <pollen/samplers/batch_means.hpp>
 #include <pollen/samplers/chain.hpp>
 #include <pollen/samplers/summary.hpp>
 
@@ -14,10 +15,9 @@
 
 namespace pollen {
 
-// Sums over draws, each with its weight, of the temperature measured at them. NaN where a chain has no momenta, or no
-// gradient.
+// The temperature measured at the draws, each with its weight. Nothing where a chain has no momenta, or no gradient.
 struct TemperatureSums {
-    double weight = 0, kinetic = 0, configurational = 0;
+    BatchSums kinetic, configurational;
 };
 
 // What one chain says of its draws: an entry a draw, where it is a vector.
@@ -34,7 +34,9 @@ struct ChainRecord {
 
     // Of all steps after the warm-up, those that thinning left out among them. Deep are those that reached the limit.
     std::int64_t steps = 0, divergences = 0, invalid_steps = 0, deep_steps = 0, gradient_count = 0;
+    double ebfmi = std::numeric_limits<double>::quiet_NaN();
     TemperatureSums temperature = {};
+    std::int64_t warmup_steps = 0;  // that were made
 
     std::int64_t draws() const { return std::ssize(energy); }
     void add(const StepStatistics& statistics, double weight_of_draw);
@@ -58,7 +60,11 @@ struct Draws {
     std::int64_t dimensions = 0;                                    // numbers in theta; 0 where that is not known
     ChainFacts facts = {};                                          // what the sampler says of itself
     double temperature = std::numeric_limits<double>::quiet_NaN();  // the one asked for; NaN where that is not known
+    bool network = false;                                           // theta is the weights of a network
     bool interrupted = false;
+    // What the run was to have: steps of warm-up, steps for a draw, draws of each chain; 0 draws where that is not
+    // known.
+    std::int64_t warmup = 0, thin = 1, asked = 0;
 
     // Draws of each chain. A run that ended early has as many as make the most draws in all; the files have the rest.
     std::int64_t size() const { return chains.empty() ? 0 : chains.front().draws(); }
@@ -78,8 +84,11 @@ struct Draws {
 };
 
 // The table of all quantities, what the sampler says, and the warnings. Where draws have weights that differ, means,
-// standard deviations and quantiles are weighted, and those of weight 0 are left out.
+// standard deviations and quantiles are weighted, and those of weight 0 are left out. Where there are no draws, a line
+// says why.
 std::string summary(const Draws& draws);
+// ... of some quantities alone: {"mu", "tau", "theta[3]"}. Warnings of chains are those of all of them.
+std::string summary(const Draws& draws, std::initializer_list<std::string_view> names);
 // The warnings alone.
 std::vector<std::string> warnings(const Draws& draws);
 

@@ -21,6 +21,16 @@ void check_fraction(const char* who, const char* name, double x) {
         throw ValueError(std::string(who) + ": " + name + " is " + to_text(x) + "; it must be between 0 and 1");
 }
 
+double vector_bytes(double vectors, std::int64_t size, std::size_t number) {
+    return vectors * static_cast<double>(size) * static_cast<double>(number);
+}
+
+double metric_bytes(MetricKind kind, std::int64_t size, std::size_t number, bool adapts) {
+    if (kind == MetricKind::unit) return 0;
+    const double vectors = kind == MetricKind::dense ? static_cast<double>(size) : 1;
+    return vector_bytes(2 * vectors, size, number) + (adapts ? vector_bytes(2 * vectors + 2, size, sizeof(double)) : 0);
+}
+
 // The checksum is FNV-1a of the bits.
 std::string text_of(const std::vector<double>& numbers) {
     std::string text;
@@ -99,7 +109,10 @@ HamiltonianChain<T>::HamiltonianChain(const char* name, std::unique_ptr<Potentia
       step_size_(step_size),
       metric_(kind, this->size()),
       warmup_(this->warmup_steps_, target, warmup, kind, this->size()),
-      target_(target) {
+      target_(target),
+      gamma_(warmup.gamma),
+      kappa_(warmup.kappa),
+      t0_(warmup.t0) {
     const std::vector<T>& gradient = this->z_.gradient;
     const auto bad = std::find_if_not(gradient.begin(), gradient.end(), [](T g) { return std::isfinite(g); });
     if (bad != gradient.end())

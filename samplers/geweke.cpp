@@ -72,6 +72,8 @@ GewekeMoment compare(std::string name, std::span<const double> prior, std::span<
     m.error = std::hypot(std::sqrt(detail::variance(prior) / static_cast<double>(prior.size())), mcse_mean(along));
     // Chains that do not move have no standard error; a quantity that is constant in both simulations is no fault.
     const double difference = m.chain - m.prior;
+    const auto same = [&](double x) { return x == prior.front(); };
+    m.constant = std::all_of(prior.begin(), prior.end(), same) && std::all_of(chain.begin(), chain.end(), same);
     m.z = m.error > 0 ? difference / m.error : difference == 0 ? 0 : std::copysign(HUGE_VAL, difference);
     m.p_value = std::erfc(std::abs(m.z) / std::sqrt(2.0));
     return m;
@@ -81,8 +83,8 @@ GewekeMoment compare(std::string name, std::span<const double> prior, std::span<
 
 bool GewekeTest::passed(double level) const {
     detail::check_level("GewekeTest", level);
-    return !moments.empty() &&
-           std::none_of(moments.begin(), moments.end(), [&](const auto& m) { return !(m.p_value >= level); });
+    return !moments.empty() && std::none_of(moments.begin(), moments.end(),
+                                            [&](const auto& m) { return !(m.p_value >= level) || m.too_dependent(); });
 }
 
 std::string summary(const GewekeTest& test, double level) {
@@ -96,18 +98,20 @@ std::string summary(const GewekeTest& test, double level) {
                        std::to_string(test.draws) + " draws, " + std::to_string(test.transitions) +
                        (test.transitions == 1 ? " transition" : " transitions") + " each; as many of prior and data\n";
     if (test.interrupted) text += "Warning: interrupted before all chains were done.\n";
+    bool enough = true;
     for (const GewekeMoment& m : test.moments) {
-        if (!(m.ess >= 400))
-            text += "Warning: the chains are worth " + number_text(m.ess) + " independent draws of " + m.name +
-                    "; its z says little. Take more draws, or more transitions for each.\n";
+        if (m.constant || m.ess >= 400) continue;
+        enough = false;
+        text += "Warning: the chains are worth " + number_text(m.ess) + " independent draws of " + m.name +
+                "; its z says little. Take more draws, or more transitions for each.\n";
     }
     for (const GewekeMoment& m : test.moments) {
         if (!(m.p_value >= level))
             text += "Warning: " + m.name + " is " + number_text(m.chain) + " along the chains and " +
                     number_text(m.prior) + " by simulation of prior and data (z = " + number_text(m.z) + ").\n";
     }
-    if (test.passed(level))
-        text += "All means agree at the level " + to_text(level) + " (" +
+    if (test.passed(level) && enough)
+        text += "Nothing speaks against equal means at the level " + to_text(level) + " (" +
                 detail::false_alarms(std::ssize(test.moments), level) + ").\n";
     return text;
 }

@@ -26,33 +26,49 @@ GibbsPrecisionChain<T>::GibbsPrecisionChain(GammaHyperprior hyperprior, std::uni
     kernels::check_positive("GibbsPrecision", "the temperature", potential.temperature());
 }
 
+// Only priors N(0, 1 / lambda_k) change, so U gains
+//
+//     (lambda_k' - lambda_k) |theta_k|^2 / 2 - n_k / 2 log(lambda_k' / lambda_k)
+//
+// which takes no gradient; but for the first time, when they come in the place of the priors of the options. Returns
+// how many gradients were computed.
+template <Real T>
+std::int64_t GibbsPrecisionChain<T>::draw_precisions(std::int64_t step) {
+    const double temperature = potential_.temperature();
+    // The normals and uniforms of the streams of batches serve nothing else.
+    const RandomKey key{seed_, stream_of(Purpose::chain_batches, chain_), static_cast<std::uint64_t>(step)};
+    std::vector<double> shapes(precisions_.size()), rates(shapes.size()), drawn(shapes.size());
+    for (std::size_t k = 0; k < shapes.size(); ++k) {
+        const Quantity& block = potential_.blocks()[k];
+        const auto weights = inner_->position().subspan(static_cast<std::size_t>(block.offset),
+                                                        static_cast<std::size_t>(block.shape.size()));
+        const double n = static_cast<double>(weights.size());
+        shapes[k] = 1 + (hyperprior_.shape - 1 + n / 2) / temperature;
+        rates[k] = (hyperprior_.rate + kernels::dot_in_double<T>(weights, weights) / 2) / temperature;
+        if (!(shapes[k] > 0))
+            throw ValueError("GibbsPrecision: at temperature " + to_text(temperature) + " the precision of " +
+                             block.name + " has no law; a shape of at least 1 is needed");
+    }
+    kernels::fill_log_gamma(key, 0, shapes, drawn);
+    const bool first = precisions_.front() == 0;
+    for (std::size_t k = 0; k < shapes.size(); ++k) {
+        const double before = precisions_[k], now = precisions_[k] = std::exp(drawn[k]) / rates[k];
+        potential_.set_precision(k, now);
+        if (first) continue;
+        const Quantity& block = potential_.blocks()[k];
+        stochastic_->add_quadratic(block.offset, block.shape.size(), now - before,
+                                   static_cast<double>(block.shape.size()) / 2 * std::log(before / now));
+    }
+    return first ? stochastic_->refresh() : 0;
+}
+
 template <Real T>
 StepStatistics GibbsPrecisionChain<T>::step() {
     const std::int64_t t = inner_->steps();
-    if (t % hyperprior_.every == 0) {
-        const double temperature = potential_.temperature();
-        // The normals and uniforms of the streams of batches serve nothing else.
-        const RandomKey key{seed_, stream_of(Purpose::chain_batches, chain_), static_cast<std::uint64_t>(t)};
-        std::vector<double> shapes(precisions_.size()), rates(shapes.size());
-        for (std::size_t k = 0; k < shapes.size(); ++k) {
-            const Quantity& block = potential_.blocks()[k];
-            const auto weights = inner_->position().subspan(static_cast<std::size_t>(block.offset),
-                                                            static_cast<std::size_t>(block.shape.size()));
-            const double n = static_cast<double>(weights.size());
-            shapes[k] = 1 + (hyperprior_.shape - 1 + n / 2) / temperature;
-            rates[k] = (hyperprior_.rate + kernels::dot_in_double<T>(weights, weights) / 2) / temperature;
-            if (!(shapes[k] > 0))
-                throw ValueError("GibbsPrecision: at temperature " + to_text(temperature) + " the precision of " +
-                                 block.name + " has no law; a shape of at least 1 is needed");
-        }
-        kernels::fill_log_gamma(key, 0, shapes, precisions_);
-        for (std::size_t k = 0; k < shapes.size(); ++k) {
-            precisions_[k] = std::exp(precisions_[k]) / rates[k];
-            potential_.set_precision(k, precisions_[k]);
-        }
-        stochastic_->refresh();
-    }
-    return inner_->step();
+    const std::int64_t gradients = t % hyperprior_.every == 0 ? draw_precisions(t) : 0;
+    StepStatistics statistics = inner_->step();
+    statistics.gradients += gradients;
+    return statistics;
 }
 
 template <Real T>

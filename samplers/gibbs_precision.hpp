@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/nn/network_potential.hpp>
+#include <pollen/samplers/state_bytes.hpp>
 #include <pollen/samplers/stochastic_chain.hpp>
 
 namespace pollen {
@@ -35,13 +36,18 @@ class GibbsPrecisionChain final : public StochasticChain<T> {
     std::span<const T> gradient() const override { return inner_->gradient(); }
     std::span<const T> momentum() const override { return inner_->momentum(); }
     std::vector<double> inverse_metric() const override { return inner_->inverse_metric(); }
-    void refresh() override { stochastic_->refresh(); }
+    std::int64_t refresh() override { return stochastic_->refresh(); }
+    void add_quadratic(std::int64_t first, std::int64_t count, double by, double constant) override {
+        stochastic_->add_quadratic(first, count, by, constant);
+    }
     std::span<const double> extra_values() const override { return precisions_; }
 
     // One a block of the network, as last drawn; 0 before the first time.
     const std::vector<double>& precisions() const { return precisions_; }
 
   private:
+    std::int64_t draw_precisions(std::int64_t step);
+
     GammaHyperprior hyperprior_;
     std::unique_ptr<Chain<T>> inner_;
     StochasticChain<T>* stochastic_;
@@ -80,6 +86,9 @@ struct GibbsPrecision {
             hyperprior, sampler.begin(std::move(potential), std::move(start)), network, seed, chain);
     }
     std::string describe() const { return detail::describe(hyperprior, sampler.describe()); }
+    double state_bytes(std::int64_t size, std::size_t number) const {
+        return detail::state_bytes_of(sampler, size, number);
+    }
     template <Real T>
     std::vector<Quantity> extra_quantities(const Potential<T>& potential) const {
         return detail::precisions_of(potential);

@@ -26,6 +26,11 @@ class HmcChain final : public detail::HamiltonianChain<T> {
 
     StepStatistics step() override;
     void visit(StateVisitor& visitor) override;
+    ChainFacts facts() const override {
+        ChainFacts facts = detail::HamiltonianChain<T>::facts();
+        facts.fresh_momentum = options_.alpha == 0;
+        return facts;
+    }
 
   private:
     void refresh(Random& random);
@@ -140,6 +145,11 @@ std::string Hmc::describe() const {
                                             {"metric", to_string(metric)},
                                             {"inverse_metric", detail::text_of(inverse_metric)},
                                             {"warmup", warmup.describe()}});
+}
+
+double Hmc::state_bytes(std::int64_t size, std::size_t number) const {
+    // Two points of phase space.
+    return detail::vector_bytes(8, size, number) + detail::metric_bytes(metric, size, number, warmup.metric);
 }
 
 POLLEN_INSTANTIATE_SAMPLER(Hmc)

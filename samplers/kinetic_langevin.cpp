@@ -33,7 +33,11 @@ class KineticLangevinChain final : public detail::FullBatchChain<T> {
     }
     std::vector<double> inverse_metric() const override { return metric_.inverse(); }
     ChainFacts facts() const override {
-        return {.acceptance = false, .hamiltonian = true, .metric = metric_.kind(), .step_size = step_size_};
+        return {.acceptance = false,
+                .hamiltonian = true,
+                .fresh_momentum = false,
+                .metric = metric_.kind(),
+                .step_size = step_size_};
     }
 
   private:
@@ -99,6 +103,11 @@ std::string KineticLangevin::describe() const {
                                             {"friction", to_text(friction)},
                                             {"metric", to_string(metric)},
                                             {"inverse_metric", detail::text_of(inverse_metric)}});
+}
+
+double KineticLangevin::state_bytes(std::int64_t size, std::size_t number) const {
+    // Two points of phase space.
+    return detail::vector_bytes(8, size, number) + detail::metric_bytes(metric, size, number, false);
 }
 
 POLLEN_INSTANTIATE_SAMPLER(KineticLangevin)

@@ -33,6 +33,7 @@ struct KineticLangevin {
     template <Real T>
     std::unique_ptr<Chain<T>> begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const;
     std::string describe() const;
+    double state_bytes(std::int64_t size, std::size_t number) const;
 };
 
 }  // namespace pollen

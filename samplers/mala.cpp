@@ -105,6 +105,11 @@ std::string Mala::describe() const {
                                             {"warmup", warmup.describe()}});
 }
 
+double Mala::state_bytes(std::int64_t size, std::size_t number) const {
+    // Two points of phase space, and a drift.
+    return detail::vector_bytes(10, size, number) + detail::metric_bytes(metric, size, number, warmup.metric);
+}
+
 POLLEN_INSTANTIATE_SAMPLER(Mala)
 
 }  // namespace pollen

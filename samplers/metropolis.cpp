@@ -132,6 +132,10 @@ std::string Metropolis::describe() const {
                {"last", to_text(last)}});
 }
 
+double Metropolis::state_bytes(std::int64_t size, std::size_t number) const {
+    return detail::vector_bytes(5, size, number) + detail::metric_bytes(metric, size, number, adapt);
+}
+
 POLLEN_INSTANTIATE_SAMPLER(Metropolis)
 
 }  // namespace pollen

@@ -25,6 +25,7 @@ class MinibatchMalaChain final : public kernels::StochasticWalk<T> {
         statistics.step_size = e_;
         const double variance = e_ * this->temperature();
         if (!kernels::langevin_step<T>(this->position_, this->gradient_, e_, variance, this->key(), this->next_)) {
+            statistics.acceptance = 0;
             this->arrive(false, statistics);
             return statistics;
         }

@@ -24,34 +24,28 @@ class NaiveSghmcChain final : public kernels::MomentumWalk<T> {
         const double h = statistics.step_size = options_.step_size;
         Random random = random_of(this->seed_, this->chain_, this->steps_);
         random.fill_normal(this->v_, T(0), static_cast<T>(std::sqrt(h * this->temperature())));
+        if (options_.metropolis) drawn_ = this->v_;
         const double before = kernels::dot_in_double<T>(this->v_, this->v_);
         const bool finite = leapfrog(h);
         statistics.gradients = this->gradients_.count;
-        if (!options_.metropolis || !finite) {
+        if (!options_.metropolis) {
             this->arrive(finite, statistics);
             return statistics;
         }
-        // a = min(1, exp(-(dU + d(v.v) / (2h)) / T))
-        const Energy energy = this->potential_->evaluate(this->next_, {});
-        const double after = kernels::dot_in_double<T>(this->v_, this->v_);
-        statistics.acceptance = detail::acceptance_of(
-            (detail::difference(energy, whole_) + (after - before) / (2 * h)) / this->temperature());
-        const bool accepted = random.uniform<double>() < statistics.acceptance;
-        if (accepted && this->arrive(true, statistics)) {
-            whole_ = energy;
-        } else if (!accepted) {
-            this->stay(statistics);
-            statistics.invalid = !std::isfinite(energy.total());
-        }
+        correct(finite, h, before, random, statistics);
         statistics.energy = whole_.total() / this->temperature();
         return statistics;
     }
 
     ChainFacts facts() const override { return {.acceptance = options_.metropolis, .step_size = options_.step_size}; }
 
-    void refresh() override {
-        kernels::MomentumWalk<T>::refresh();
+    std::int64_t refresh() override {
         if (options_.metropolis) whole_ = this->potential_->evaluate(this->position_, {});
+        return kernels::MomentumWalk<T>::refresh();
+    }
+    void add_quadratic(std::int64_t first, std::int64_t count, double by, double constant) override {
+        whole_.prior += this->quadratic(first, count, by) + constant;
+        kernels::MomentumWalk<T>::add_quadratic(first, count, by, constant);
     }
 
     void visit(StateVisitor& visitor) override {
@@ -61,6 +55,23 @@ class NaiveSghmcChain final : public kernels::MomentumWalk<T> {
     }
 
   private:
+    // a = min(1, exp(-(dU + d(v.v) / (2h)) / T)), and 0 where the trajectory was not finite. Where it is rejected, the
+    // momentum is the one that was drawn.
+    void correct(bool finite, double h, double before, Random& random, StepStatistics& statistics) {
+        const Energy energy = finite ? this->potential_->evaluate(this->next_, {})
+                                     : Energy{.prior = std::numeric_limits<double>::quiet_NaN()};
+        const double after = kernels::dot_in_double<T>(this->v_, this->v_);
+        statistics.acceptance = detail::acceptance_of(
+            (detail::difference(energy, whole_) + (after - before) / (2 * h)) / this->temperature());
+        if (random.uniform<double>() < statistics.acceptance) {
+            if (this->arrive(true, statistics)) whole_ = energy;
+        } else {
+            this->v_ = drawn_;
+            this->stay(statistics);
+            statistics.invalid = !std::isfinite(energy.total());
+        }
+    }
+
     // Kicks of h/2, h, ..., h, h/2, between them L drifts. The first gradient is there, the batches follow its own.
     bool leapfrog(double h) {
         this->gradients_.begin(this->steps_);
@@ -79,7 +90,8 @@ class NaiveSghmcChain final : public kernels::MomentumWalk<T> {
     }
 
     NaiveSghmc options_;
-    Energy whole_;  // U over all items at the position, for the Metropolis correction
+    std::vector<T> drawn_;  // the momentum that a trajectory began with
+    Energy whole_;          // U over all items at the position, for the Metropolis correction
 };
 
 }  // namespace

@@ -189,6 +189,10 @@ void write_netcdf(const std::string& path, const Draws& draws) {
     if (draws.values.rank() != 3)
         throw ValueError("write_netcdf: the values of the draws are not in memory (keep = false)");
     if (draws.size() == 0) throw ValueError("write_netcdf: there are no draws");
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code ignored;
+    if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
+        throw FileError(path + ": cannot be saved: there is no directory " + folder.string());
     const Draws warmup = warmup_of(draws);
     const std::lock_guard lock(guard);
     File file(path);

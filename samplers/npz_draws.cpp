@@ -20,7 +20,7 @@ void write_npz_draws(const std::string& path, const Draws& draws) {
     arrays.emplace_back("stepsize__", draws.statistic(&ChainRecord::step_size));
     if (draws.facts.max_tree_depth > 0)
         arrays.emplace_back("treedepth__", whole(draws.statistic(&ChainRecord::tree_depth)));
-    arrays.emplace_back("n_leapfrog__", draws.statistic(&ChainRecord::gradients));
+    arrays.emplace_back("n_leapfrog__", whole(draws.statistic(&ChainRecord::gradients)));
     if (draws.facts.hamiltonian) {
         arrays.emplace_back("divergent__", whole(draws.statistic(&ChainRecord::divergent)));
         arrays.emplace_back("energy__", draws.statistic(&ChainRecord::hamiltonian));

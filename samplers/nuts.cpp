@@ -228,6 +228,12 @@ std::string Nuts::describe() const {
                                             {"warmup", warmup.describe()}});
 }
 
+double Nuts::state_bytes(std::int64_t size, std::size_t number) const {
+    // Four points of phase space, and a tree of up to nine vectors for each doubling.
+    return detail::vector_bytes(16 + 9 * static_cast<double>(max_depth + 2), size, number) +
+           detail::metric_bytes(metric, size, number, warmup.metric);
+}
+
 POLLEN_INSTANTIATE_SAMPLER(Nuts)
 
 }  // namespace pollen

@@ -98,7 +98,13 @@ void each_draw(const Module<T>& net, const Draws& draws, const Tensor<T>& x, Dra
 template <Real T>
 Predictive<T> predict_draws(const Module<T>& net, const Draws& draws, const Tensor<T>& x, DrawOptions options) {
     Predictive<T> predictive;
-    each_draw(net, draws, x, options, [&](const Tensor<T>& logits, double weight) { predictive.add(logits, weight); });
+    each_draw(net, draws, x, options, [&](const Tensor<T>& logits, double weight) {
+        if (logits.rank() == 2 && logits.shape()[1] == 1)
+            throw ShapeError(
+                "predict_draws: outputs are " + to_string(logits.shape()) +
+                ", but it is for the logits of at least two classes; each_draw has the outputs as they are");
+        predictive.add(logits, weight);
+    });
     return predictive;
 }
 

@@ -45,9 +45,15 @@ class PsgldChain final : public kernels::StochasticWalk<T> {
     double weight() const override { return kernels::step_size_at("Psgld", options_.step_size, this->steps_); }
     ChainFacts facts() const override { return kernels::facts_of(options_.step_size, weight()); }
 
-    void refresh() override {
-        kernels::StochasticWalk<T>::refresh();
-        estimate_curvature();
+    std::int64_t refresh() override {
+        const std::int64_t gradients = kernels::StochasticWalk<T>::refresh();
+        return gradients + estimate_curvature();
+    }
+    void add_quadratic(std::int64_t first, std::int64_t count, double by, double constant) override {
+        kernels::StochasticWalk<T>::add_quadratic(first, count, by, constant);
+        if (!options_.preconditioner.needs().curvature) return;
+        for (auto k = static_cast<std::size_t>(first); k < static_cast<std::size_t>(first + count); ++k)
+            curvature_[k] += static_cast<T>(by);
     }
 
     void visit(StateVisitor& visitor) override {

@@ -1,6 +1,7 @@
 #include <pollen/samplers/run.hpp>
 
 #include <pollen/nn/checks.hpp>
+#include <pollen/nn/network_potential.hpp>
 #include <pollen/samplers/kernels/chain_runner.hpp>
 #include <pollen/samplers/temperature.hpp>
 
@@ -21,6 +22,8 @@ class TypedChain final : public AnyChain {
         start_.seed = options.seed;
         start_.chain = chain;
         start_.warmup = options.warmup;
+        start_.draws = options.draws;
+        start_.thin = options.thin;
     }
 
     Energy begin() override {
@@ -38,6 +41,7 @@ class TypedChain final : public AnyChain {
             throw ValueError("the energy of its start is " + to_text(energy.prior) + " + " +
                              to_text(energy.likelihood) + " (prior and likelihood); it must be finite");
         chain_ = begin_(std::move(given_), std::move(start_));
+        if (!chain_->gradient().empty()) centre_.assign(chain_->position().begin(), chain_->position().end());
         return energy;
     }
 
@@ -47,12 +51,24 @@ class TypedChain final : public AnyChain {
         own_->values(chain_->position(), out.first(out.size() - extra.size()));
         std::copy(extra.begin(), extra.end(), out.last(extra.size()).begin());
     }
-    void visit(StateVisitor& visitor) override { chain_->visit(visitor); }
+    void visit(StateVisitor& visitor) override {
+        chain_->visit(visitor);
+        visitor.vector("centre", centre_);
+        visitor.integer("centre_count", centre_count_);
+    }
     std::int64_t steps() const override { return chain_->steps(); }
     std::int64_t size() const override { return std::ssize(chain_->position()); }
     ChainFacts facts() const override { return chain_->facts(); }
     std::vector<double> inverse_metric() const override { return chain_->inverse_metric(); }
     double weight() const override { return chain_->weight(); }
+
+    // The mean of the positions that it is called at.
+    void learn_centre() override {
+        ++centre_count_;
+        for (std::size_t k = 0; k < centre_.size(); ++k)
+            centre_[k] +=
+                (static_cast<double>(chain_->position()[k]) - centre_[k]) / static_cast<double>(centre_count_);
+    }
 
     Temperatures temperatures(const StepStatistics& s) const override {
         Temperatures measured;
@@ -60,8 +76,10 @@ class TypedChain final : public AnyChain {
             measured.kinetic = 2 * (s.hamiltonian - s.energy) / static_cast<double>(size()) * own_->temperature();
         else if (const std::span<const T> v = chain_->momentum(); !v.empty())
             measured.kinetic = kinetic_temperature(v, 1 / s.step_size);
-        if (const std::span<const T> gradient = chain_->gradient(); !gradient.empty())
-            measured.configurational = configurational_temperature(chain_->position(), gradient);
+        if (const std::span<const T> gradient = chain_->gradient(); !gradient.empty()) {
+            const std::vector<T> centre(centre_.begin(), centre_.end());
+            measured.configurational = configurational_temperature<T>(chain_->position(), gradient, centre);
+        }
         return measured;
     }
 
@@ -71,6 +89,8 @@ class TypedChain final : public AnyChain {
     const RunOptions* options_;
     ChainStart<T> start_;
     std::unique_ptr<Chain<T>> chain_;
+    std::vector<double> centre_;  // near the middle of the posterior, where the chain has a gradient
+    std::int64_t centre_count_ = 0;
 };
 
 void check(const RunPlan& plan) {
@@ -102,13 +122,14 @@ void check(const RunPlan& plan) {
     need(!o.directory.empty() || !o.resume, "resume needs a directory");
     need(!o.directory.empty() || !o.save_warmup, "save_warmup needs a directory");
     need(!o.directory.empty() || o.keep, "keep = false needs a directory for the draws to go to");
-    const double memory = memory_of(plan);
-    need(memory <= static_cast<double>(o.max_memory),
+    const RunMemory memory = memory_of(plan);
+    need(memory.total() <= static_cast<double>(o.max_memory),
          std::to_string(o.chains) + " chains of " + std::to_string(o.draws) + " draws of " +
-             std::to_string(plan.value_count) + " numbers need " + bytes_text(memory) +
-             " of memory, more than max_memory, " + bytes_text(static_cast<double>(o.max_memory)) +
-             "; draw less, thin more, " +
-             (o.keep ? "or let draws go to a directory alone (keep = false)" : "or run fewer chains"));
+             std::to_string(plan.value_count) + " numbers need " + bytes_text(memory.total()) + " of memory (" +
+             memory.text() + "), more than max_memory, " + bytes_text(static_cast<double>(o.max_memory)) + "; " +
+             (memory.chains > memory.draws + memory.files ? "take a diagonal metric, or run fewer chains"
+              : o.keep ? "draw less, thin more, or let draws go to a directory alone (keep = false)"
+                       : "draw less, thin more, or run fewer chains"));
 }
 
 std::string starts_text(const RunOptions& o) {
@@ -123,7 +144,7 @@ std::string starts_text(const RunOptions& o) {
 
 template <Real T>
 Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, const std::string& sampler,
-                    const RunOptions& options, const std::vector<Quantity>& extra) {
+                    const RunOptions& options, const std::vector<Quantity>& extra, double state_bytes) {
     std::vector<Quantity> all = potential.quantities();
     std::int64_t value_count = potential.value_count();
     for (const Quantity& q : extra) {
@@ -136,7 +157,9 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
                  .quantities = all,
                  .value_count = value_count,
                  .dimensions = potential.size(),
+                 .state_bytes = state_bytes,
                  .temperature = potential.temperature(),
+                 .network = dynamic_cast<const NetworkPotential<T>*>(&potential) != nullptr,
                  .rows = StanCsvRows(options.directory.empty() ? std::vector<Quantity>{} : all)};
     std::string quantities;
     for (const Quantity& q : plan.quantities)
@@ -161,8 +184,8 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
 }
 
 template Draws run_chains_of(const Potential<float>&, const BeginChain<float>&, const std::string&, const RunOptions&,
-                             const std::vector<Quantity>&);
+                             const std::vector<Quantity>&, double);
 template Draws run_chains_of(const Potential<double>&, const BeginChain<double>&, const std::string&, const RunOptions&,
-                             const std::vector<Quantity>&);
+                             const std::vector<Quantity>&, double);
 
 }  // namespace pollen::detail

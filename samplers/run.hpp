@@ -4,6 +4,7 @@
 #include <pollen/nn/progress.hpp>
 #include <pollen/samplers/chain.hpp>
 #include <pollen/samplers/draws.hpp>
+#include <pollen/samplers/state_bytes.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -37,8 +38,9 @@ struct RunOptions {
     bool save_warmup = false;      // in the files
     std::string name = "model";    // of the model, in the files
 
-    // Whether the values of draws are kept in memory; if not, they are in the files alone. A run that would keep more
-    // than max_memory bytes does not start.
+    // Whether the values of draws are kept in memory; if not, they are in the files alone. A run that would take more
+    // than max_memory bytes, for draws, rows on their way to files and what chains keep, does not start. What the
+    // potential takes, each chain its own, is not known.
     bool keep = true;
     std::uint64_t max_memory = std::uint64_t{4} << 30;
 
@@ -64,7 +66,7 @@ template <Real T>
 using BeginChain = std::function<std::unique_ptr<Chain<T>>(std::unique_ptr<Potential<T>>, ChainStart<T>)>;
 template <Real T>
 Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, const std::string& sampler,
-                    const RunOptions& options, const std::vector<Quantity>& extra);
+                    const RunOptions& options, const std::vector<Quantity>& extra, double state_bytes);
 }  // namespace detail
 
 // Runs chains of a sampler side by side, each with a copy of the potential and a start of its own:
@@ -82,7 +84,8 @@ requires SamplerOf<S, T> Draws run_chains(const Potential<T>& potential, const S
     };
     std::vector<Quantity> extra;
     if constexpr (requires { sampler.extra_quantities(potential); }) extra = sampler.extra_quantities(potential);
-    return detail::run_chains_of<T>(potential, begin, sampler.describe(), options, extra);
+    return detail::run_chains_of<T>(potential, begin, sampler.describe(), options, extra,
+                                    detail::state_bytes_of(sampler, potential.size(), sizeof(T)));
 }
 
 }  // namespace pollen

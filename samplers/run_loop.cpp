@@ -19,14 +19,21 @@ std::string bytes_text(double bytes) {
     return text;
 }
 
-double memory_of(const RunPlan& plan) {
+std::string RunMemory::text() const {
+    return bytes_text(draws) + " of draws, " + (files > 0 ? bytes_text(files) + " of file buffers, " : "") +
+           bytes_text(chains) + " of chains";
+}
+
+RunMemory memory_of(const RunPlan& plan) {
     const RunOptions& o = plan.options;
     const auto chains = static_cast<double>(o.chains), draws = static_cast<double>(o.draws),
                values = static_cast<double>(plan.value_count);
-    double bytes = chains * draws * (5 * sizeof(double) + sizeof(std::int64_t) + sizeof(std::int32_t) + 2);
-    if (o.keep) bytes += chains * draws * values * sizeof(double);
-    if (!o.directory.empty()) bytes += chains * (static_cast<double>(1 << 22) + values * 26) + values * 8;
-    return bytes;
+    RunMemory memory;
+    memory.draws = chains * draws * (5 * sizeof(double) + sizeof(std::int64_t) + sizeof(std::int32_t) + 2);
+    if (o.keep) memory.draws += chains * draws * values * sizeof(double);
+    if (!o.directory.empty()) memory.files = chains * (static_cast<double>(1 << 22) + values * 26) + values * 8;
+    memory.chains = chains * (plan.state_bytes + static_cast<double>(plan.dimensions) * sizeof(double));
+    return memory;
 }
 
 namespace {
@@ -93,10 +100,15 @@ class Run {
         std::vector<std::int64_t> first;
         for (const ChainRunner& runner : runners_) first.push_back(runner.steps());
         RunProgress progress(o.show, first, plan_.steps());
-        progress.say(std::to_string(o.chains) + " chains of " + std::to_string(plan_.steps()) + " steps (" +
-                     std::to_string(o.warmup) + " of warm-up) on " +
-                     std::to_string(std::min<std::int64_t>(thread_count(), o.chains)) + " threads; the draws take " +
-                     bytes_text(memory_of(plan_)) + " of memory");
+        if (std::all_of(runners_.begin(), runners_.end(), [](auto& r) { return r.goes_on() && r.finished(); })) {
+            progress.say("complete: read from " + o.directory);
+        } else {
+            progress.say(std::to_string(o.chains) + " chains of " + std::to_string(plan_.steps()) + " steps (" +
+                         std::to_string(o.warmup) + " of warm-up) on " +
+                         std::to_string(std::min<std::int64_t>(thread_count(), o.chains)) +
+                         " threads; memory: " + memory_of(plan_).text());
+            if (runners_.front().goes_on()) progress.say(resumed_text(*std::min_element(first.begin(), first.end())));
+        }
         busy_.assign(runners_.size(), 0);
         const std::int64_t workers = std::min<std::int64_t>(thread_count(), o.chains);
         parallel_for(workers, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -113,6 +125,15 @@ class Run {
         if (!all)
             progress.say("stopped" + (o.directory.empty() ? std::string() : "; the run is saved in " + o.directory));
         return draws;
+    }
+
+    // Where the chain that is behind all others goes on.
+    std::string resumed_text(std::int64_t steps) const {
+        const RunOptions& o = plan_.options;
+        if (steps < o.warmup)
+            return "going on from step " + std::to_string(steps) + " of " + std::to_string(o.warmup) +
+                   " of the warm-up";
+        return "going on from draw " + std::to_string((steps - o.warmup) / o.thin) + " of " + std::to_string(o.draws);
     }
 
     // A thread takes the chain that is behind all others and nobody works at, stays with it for a while, and takes the
@@ -179,6 +200,10 @@ class Run {
         draws.dimensions = plan_.dimensions;
         draws.facts = runners_.front().facts();
         draws.temperature = plan_.temperature;
+        draws.network = plan_.network;
+        draws.warmup = plan_.options.warmup;
+        draws.thin = plan_.options.thin;
+        draws.asked = plan_.options.draws;
         const std::int64_t block = plan_.options.draws * plan_.value_count, kept = length * plan_.value_count;
         double* to = values_.fresh_data();
         for (std::size_t c = 0; c < runners_.size(); ++c) {

@@ -15,9 +15,16 @@ namespace {
 constexpr std::int64_t lines = 20;                      // in a log
 constexpr double line_pause = 2, terminal_pause = 0.1;  // seconds
 
-std::size_t terminal_width() {
+struct TerminalSize {
+    std::size_t columns = 79, rows = 24;  // that can be written to
+};
+TerminalSize terminal_size() {
     winsize size{};
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - std::size_t{1} : 79;
+    TerminalSize result;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0) return result;
+    if (size.ws_col > 1) result.columns = size.ws_col - std::size_t{1};
+    if (size.ws_row > 1) result.rows = size.ws_row - std::size_t{1};
+    return result;
 }
 
 }  // namespace
@@ -47,6 +54,20 @@ std::string status_text(const ChainStatus& s, std::int64_t total, const std::str
            (brief                ? " div"
             : s.divergences == 1 ? " divergence"
                                  : " divergences");
+}
+
+std::string all_text(std::span<const ChainStatus> chains, std::int64_t total) {
+    std::int64_t done = 0, divergences = 0, finished = 0, warm = 0;
+    for (const ChainStatus& s : chains) {
+        done += s.steps, divergences += s.divergences;
+        finished += s.steps >= total;
+        warm += s.steps < total && s.warmup;
+    }
+    const std::int64_t all = std::ssize(chains) * total;
+    return std::to_string(all > 0 ? 100 * done / all : 100) + " % of " + std::to_string(chains.size()) +
+           " chains: " + std::to_string(warm) + " in the warm-up, " +
+           std::to_string(std::ssize(chains) - warm - finished) + " sampling, " + std::to_string(finished) + " done, " +
+           std::to_string(divergences) + " div";
 }
 
 RunProgress::RunProgress(Show show, std::vector<std::int64_t> first, std::int64_t total)
@@ -82,8 +103,8 @@ void RunProgress::update(std::size_t chain, const ChainStatus& status) {
         return;
     }
     const auto all = static_cast<std::int64_t>(chains_.size()) * total_;
-    std::int64_t done = 0, divergences = 0;
-    for (const ChainStatus& s : chains_) done += s.steps, divergences += s.divergences;
+    std::int64_t done = 0;
+    for (const ChainStatus& s : chains_) done += s.steps;
     if (now - last_ < line_pause || done < next_line_) return;
     const std::int64_t first = std::accumulate(first_.begin(), first_.end(), std::int64_t{0});
     std::fflush(stdout);
@@ -99,9 +120,11 @@ void RunProgress::update(std::size_t chain, const ChainStatus& status) {
 void RunProgress::draw() {
     constexpr std::int64_t cells = 6;
     std::fflush(stdout);
-    const std::size_t width = terminal_width();
-    std::string text = shown_ ? "\x1b[" + std::to_string(chains_.size()) + "A" : "";
-    for (std::size_t c = 0; c < chains_.size(); ++c) {
+    const auto [width, rows] = terminal_size();
+    if (!shown_) one_line_ = chains_.size() > rows;
+    std::string text = shown_ ? "\x1b[" + std::to_string(one_line_ ? 1 : chains_.size()) + "A" : "";
+    if (one_line_) text += "\r" + all_text(chains_, total_).substr(0, width) + "\x1b[K\n";
+    for (std::size_t c = 0; c < (one_line_ ? 0 : chains_.size()); ++c) {
         const ChainStatus& s = chains_[c];
         const auto full = static_cast<std::size_t>(total_ > 0 ? cells * std::min(s.steps, total_) / total_ : cells);
         std::string line = "chain " + std::to_string(c + 1) + " [" + std::string(full, '#') +

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace pollen {
 
@@ -35,6 +36,7 @@ void check(const CalibrationOptions& o) {
 struct Ranked {
     std::int64_t rank = 0;
     double ess = 0;
+    double least = 0, most = 0;  // of its values, the true one among them
 };
 
 // The rank of x among the draws, equal ones counting at random.
@@ -80,7 +82,9 @@ bool replicate(const Simulation<T>& model, const detail::BeginChain<T>& begin, c
     out.resize(count);
     for (std::size_t q = 0; q < count; ++q) {
         const std::span<const double> row = std::span<const double>(draws).subspan(q * length, length);
-        out[q] = {rank_of(true_values[q], row, random), ess_of_a_draw(row)};
+        const auto [least, most] = std::minmax_element(row.begin(), row.end());
+        out[q] = {rank_of(true_values[q], row, random), ess_of_a_draw(row), std::min(*least, true_values[q]),
+                  std::max(*most, true_values[q])};
     }
     return true;
 }
@@ -131,8 +135,9 @@ std::string shape_text(const QuantityRanks& q, std::int64_t ranks) {
 
 bool Calibration::passed(double level) const {
     detail::check_level("Calibration", level);
-    return !quantities.empty() &&
-           std::none_of(quantities.begin(), quantities.end(), [&](const auto& q) { return !(q.p_value >= level); });
+    return !quantities.empty() && std::none_of(quantities.begin(), quantities.end(), [&](const auto& q) {
+        return !(q.p_value >= level) || q.too_dependent();
+    });
 }
 
 std::string summary(const Calibration& c, double level) {
@@ -149,18 +154,20 @@ std::string summary(const Calibration& c, double level) {
     if (expected < 5)
         text += "Warning: " + detail::number_text(expected) +
                 " replications for each bin; p-values are rough below 5. Take fewer bins, or more replications.\n";
+    bool independent = true;
     for (const QuantityRanks& q : c.quantities) {
-        if (q.ess < 0.5)
-            text += "Warning: the draws of " + q.name + " are far from independent (ess " + detail::number_text(q.ess) +
-                    "); ranks are only uniform if they are. Thin more.\n";
+        if (q.constant || !(q.ess < 0.5)) continue;
+        independent = false;
+        text += "Warning: the draws of " + q.name + " are far from independent (ess " + detail::number_text(q.ess) +
+                "); ranks are only uniform if they are. Thin more.\n";
     }
     for (const QuantityRanks& q : c.quantities) {
         if (!(q.p_value >= level))
             text += "Warning: the ranks of " + q.name + " are not uniform (p = " + detail::number_text(q.p_value) +
                     ")" + shape_text(q, c.draws + 1) + ".\n";
     }
-    if (c.passed(level))
-        text += "All ranks are uniform at the level " + to_text(level) + " (" +
+    if (c.passed(level) && independent)
+        text += "Nothing speaks against uniform ranks at the level " + to_text(level) + " (" +
                 detail::false_alarms(std::ssize(c.quantities), level) + ").\n";
     return text;
 }
@@ -198,7 +205,15 @@ Calibration calibrate_chains(const Simulation<T>& model, const BeginChain<T>& be
             result.quantities[q].ess += found[r][q].ess;
         }
     }
-    for (QuantityRanks& q : result.quantities) {
+    for (std::size_t k = 0; k < result.quantities.size(); ++k) {
+        QuantityRanks& q = result.quantities[k];
+        q.constant = true;
+        double value = std::numeric_limits<double>::quiet_NaN();
+        for (std::size_t r = 0; r < n; ++r) {
+            if (!finished[r]) continue;
+            if (std::isnan(value)) value = found[r][k].least;
+            q.constant = q.constant && found[r][k].least == value && found[r][k].most == value;
+        }
         q.ess /= static_cast<double>(result.replications);
         test_uniformity(q, options.draws + 1, options.bins);
     }

@@ -24,6 +24,11 @@ class SghmcChain final : public kernels::MomentumWalk<T> {
         if (estimated_ && this->warmup_ < 1)
             throw ValueError("Sghmc: the noise is to be estimated in the warm-up, but the warm-up has no steps");
         if (!estimated_) set_noise(options.noise.values());
+        if (!estimated_ && noise_ > 0 && options.control_variate.every > 0)
+            throw ValueError("Sghmc: noise is " + options.noise.describe() +
+                             ", but a control variate removes most of the noise of a batch; "
+                             "GradientNoise::estimated() or 0 is right with control_variate.every = " +
+                             to_text(options.control_variate.every));
         check_noise(schedule_(0));
         this->draw_momentum(schedule_(0) * this->temperature());
     }

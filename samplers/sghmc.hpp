@@ -19,7 +19,7 @@ struct Sghmc {
     Schedule step_size = 1e-4;  // h
     double friction = 0.1;      // a, above 0 and up to 1
     std::int64_t batch = 0;     // items drawn for each step; 0: all
-    GradientNoise noise = 0.0;  // V: one number, one a dimension, or estimated
+    GradientNoise noise = 0.0;  // V: one number, one a dimension, or estimated; not given with a control variate
     ControlVariate control_variate = {};
 
     template <Real T>

@@ -84,12 +84,9 @@ std::string algorithm_text(const ChainFacts& facts) {
         text +=
             "#     adapt\n"
             "#       engaged = 1\n"
-            "#       gamma = 0.05\n"
-            "#       delta = " +
-            to_text(facts.target_acceptance) +
-            "\n"
-            "#       kappa = 0.75\n"
-            "#       t0 = 10\n";
+            "#       gamma = " +
+            to_text(facts.gamma) + "\n#       delta = " + to_text(facts.target_acceptance) +
+            "\n#       kappa = " + to_text(facts.kappa) + "\n#       t0 = " + to_text(facts.t0) + "\n";
     text += "#     algorithm = hmc (Default)\n#       hmc\n";
     if (facts.max_tree_depth > 0)
         text +=
@@ -123,6 +120,7 @@ std::string stan_csv_header(const StanCsvHeader& h, const std::vector<Quantity>&
         "\n#     save_warmup = " + (h.save_warmup ? "1" : "0") + "\n#     thin = " + to_text(h.thin) + "\n" +
         algorithm_text(h.facts) + "# id = " + to_text(h.chain) + "\n# init = " + to_text(h.radius) +
         "\n# random\n#   seed = " + std::to_string(h.seed) + "\n# output\n#   file = " + one_line(h.file) + "\n";
+    if (h.facts.hamiltonian && !h.facts.fresh_momentum) text += "# fresh_momentum = 0\n";
     if (!h.sampler.empty()) text += "# sampler = " + one_line(h.sampler) + "\n";
     text += "lp__";
     if (h.facts.acceptance) text += ",accept_stat__";

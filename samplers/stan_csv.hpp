@@ -89,5 +89,7 @@ class StanCsvReader {
 
 // The draws, without warm-up, of several chains of one model. All have as many as the shortest.
 Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits = {});
+// ... of one file, or of chain_1.csv, chain_2.csv, ... in a directory.
+Draws read_stan_csv(const std::string& path, const ReadLimits& limits = {});
 
 }  // namespace pollen

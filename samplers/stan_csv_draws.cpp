@@ -1,4 +1,5 @@
 #include <pollen/data/atomic_file.hpp>
+#include <pollen/samplers/kernels/chain_file.hpp>
 #include <pollen/samplers/metric.hpp>
 #include <pollen/samplers/stan_csv.hpp>
 
@@ -11,6 +12,7 @@ namespace pollen {
 std::vector<std::string> write_stan_csv(const std::string& directory, const Draws& draws, StanCsvHeader header) {
     if (draws.values.rank() != 3)
         throw ValueError("write_stan_csv: the values of the draws are not in memory (keep = false)");
+    detail::make_directory(directory);
     const StanCsvRows rows(draws.quantities);
     const std::int64_t width = draws.values.shape()[2];
     std::vector<std::string> files;
@@ -86,6 +88,7 @@ Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits
         record.warmup_seconds = reader.warmup_seconds();
         record.sampling_seconds = reader.sampling_seconds();
         draws.facts = reader.header().facts;
+        draws.thin = reader.header().thin;
         if (draws.facts.metric != MetricKind::dense && !record.inverse_metric.empty())
             draws.dimensions = std::ssize(record.inverse_metric);
     }
@@ -101,6 +104,19 @@ Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits
     }
     draws.files.assign(paths.begin(), paths.end());
     return draws;
+}
+
+Draws read_stan_csv(const std::string& path, const ReadLimits& limits) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path, ignored)) return read_stan_csv(std::vector{path}, limits);
+    std::vector<std::string> files;
+    for (;;) {
+        const auto file = std::filesystem::path(path) / ("chain_" + std::to_string(files.size() + 1) + ".csv");
+        if (!std::filesystem::exists(file, ignored)) break;
+        files.push_back(file.string());
+    }
+    if (files.empty()) throw FileError(path + ": there is no chain_1.csv in it");
+    return read_stan_csv(files, limits);
 }
 
 }  // namespace pollen

@@ -164,6 +164,10 @@ class StanCsvReader::File {
                                   : value == "diag_e" ? MetricKind::diagonal
                                                       : MetricKind::unit;
         if (key == "delta") header.facts.target_acceptance = number(value, "delta");
+        if (key == "gamma") header.facts.gamma = number(value, "gamma");
+        if (key == "kappa") header.facts.kappa = number(value, "kappa");
+        if (key == "t0") header.facts.t0 = number(value, "t0");
+        if (key == "fresh_momentum") header.facts.fresh_momentum = value != "0";
         if (key == "stepsize") header.facts.step_size = number(value, "stepsize");
         if (key == "seed") std::from_chars(value.data(), value.data() + value.size(), header.seed);
         if (key == "file") header.file = value;

@@ -13,8 +13,11 @@ class StochasticChain : public Chain<T> {
     std::span<const T> gradient() const override = 0;
     // v, of variance h T, where the sampler has momenta: v . v / (h d) measures the kinetic temperature.
     std::span<const T> momentum() const override { return {}; }
-    // Has to be called when the potential was changed between two steps.
-    virtual void refresh() = 0;
+    // Has to be called when the potential was changed between two steps. Returns how many gradients it computed.
+    virtual std::int64_t refresh() = 0;
+    // ... or this, which computes none, where it has gained  by |theta_k|^2 / 2 + constant,  theta_k so many numbers of
+    // theta from `first` on.
+    virtual void add_quadratic(std::int64_t first, std::int64_t count, double by, double constant) = 0;
 };
 
 }  // namespace pollen

@@ -2,6 +2,7 @@
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/samplers/kernels/ess.hpp>
 #include <pollen/samplers/kernels/rhat.hpp>
+#include <pollen/samplers/kernels/warnings.hpp>
 #include <pollen/samplers/summary.hpp>
 #include <pollen/samplers/weighted.hpp>
 
@@ -75,7 +76,8 @@ template <Real T>
 std::vector<QuantitySummary> summarise(const Tensor<T>& draws, std::span<const double> weights) {
     if (draws.rank() != 3)
         throw ShapeError("summarise: draws are " + to_string(draws.shape()) +
-                         "; (chains, draws, quantities) is expected");
+                         "; (chains, draws, quantities) is expected" +
+                         (draws.rank() == 2 ? ", or one quantity as Chains: summarise(Chains(x))" : ""));
     if (draws.shape()[0] * draws.shape()[1] == 0)
         throw ShapeError("summarise: draws are " + to_string(draws.shape()) +
                          "; at least one chain of one draw is needed");
@@ -146,6 +148,22 @@ FunctionSpace function_space(const Tensor<T>& predictions) {
     result.ess_bulk = spread(std::move(bulks), false);
     result.ess_tail = spread(std::move(tails), false);
     return result;
+}
+
+// "outputs" are counted from 0, as worst_output is.
+std::string summary(const FunctionSpace& space) {
+    const auto text = [](double x, int decimals) { return to_text(x, std::chars_format::fixed, decimals); };
+    const std::int64_t judged = space.outputs - space.left_out;
+    std::string all = std::to_string(space.outputs) + (space.outputs == 1 ? " output" : " outputs");
+    if (space.left_out > 0) all += ", " + std::to_string(space.left_out) + " of them constant or not finite";
+    if (judged == 0) return all + "\n";
+    const auto line = [&](const char* name, const FunctionSpace::Spread& s, const char* limit, int decimals) {
+        return std::string(name) + limit + text(s.worst, decimals) + " (output " + std::to_string(s.worst_output) +
+               "); 5 %, 50 % and 95 % of outputs: " + text(s.q5, decimals) + ", " + text(s.q50, decimals) + ", " +
+               text(s.q95, decimals) + "\n";
+    };
+    return all + "\n" + line("r_hat     ", space.rhat, "at most  ", 3) +
+           line("ess_bulk  ", space.ess_bulk, "at least ", 0) + line("ess_tail  ", space.ess_tail, "at least ", 0);
 }
 
 #define POLLEN_INSTANTIATE(T)                                                                   \

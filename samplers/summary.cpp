@@ -30,13 +30,17 @@ std::string table(const SummaryInput& in) {
 
 // "4 chains of 1000 draws; acceptance 0.86 (0.84 to 0.88); 0 divergences; E-BFMI 0.91 or more"
 std::string about_the_run(const SummaryInput& in) {
-    std::string text = std::to_string(in.chains) + (in.chains == 1 ? " chain of " : " chains of ") +
-                       std::to_string(in.draws) + (in.draws == 1 ? " draw" : " draws");
+    std::string text =
+        std::to_string(in.chains) + (in.chains == 1 ? " chain of " : " chains of ") + std::to_string(in.draws);
+    if (in.options.asked > 0)
+        text += " of " + std::to_string(in.options.asked) + " draws, interrupted";
+    else
+        text += in.draws == 1 ? " draw" : " draws";
     std::vector<double> acceptances, fractions;
     std::int64_t divergent = 0, asked = 0;
     for (const ChainStatistics& s : in.options.statistics) {
         if (!s.acceptance.empty()) acceptances.push_back(detail::mean(s.acceptance));
-        const double fraction = s.energy.size() > 1 ? ebfmi(s.energy) : detail::nothing;
+        const double fraction = detail::ebfmi_of(s);
         if (!std::isnan(fraction)) fractions.push_back(fraction);
         const detail::Trajectories t = detail::trajectories_of(s, in.options.max_tree_depth);
         asked += t.asked;

@@ -4,6 +4,7 @@
 #include <pollen/samplers/diagnostics.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ struct QuantitySummary {
     std::int64_t not_finite = 0;  // draws that are NaN or infinite
     bool constant = false;        // all draws are equal
 };
-QuantitySummary summarise(const Chains& x);
+QuantitySummary summarise(const Chains& x);  // summarise(Chains(draws["tau"]))
 // Of all quantities of draws (chains, draws, quantities), on all threads. With weights, one a draw, chain after chain,
 // mean, sd and quantiles are weighted; ESS and R-hat are those of the draws as they are, the ESS times the share
 // (sum w)^2 / (n sum w^2) that unequal weights leave of it.
@@ -34,6 +35,7 @@ struct ChainStatistics {
     std::span<const double> acceptance = {};
     // Of all steps, where thinning left some of them out of the draws; 0 steps: the draws are all there is.
     std::int64_t steps = 0, divergences = 0, deep = 0;
+    double ebfmi = std::numeric_limits<double>::quiet_NaN();  // of all steps; NaN: that of the energy
 };
 
 struct SummaryOptions {
@@ -41,6 +43,8 @@ struct SummaryOptions {
     int max_tree_depth = 10;                           // the sampler's limit
     std::span<const double> weights = {};              // one a draw, chain after chain, or none
     std::span<const std::string> remarks = {};         // lines that come before the warnings
+    bool network = false;                              // the quantities are the weights of one
+    std::int64_t asked = 0;                            // draws a chain of a run that was interrupted before that
 };
 
 // The warnings in words, one an entry, the gravest first; none is a good sign. Chains are counted from 1.
@@ -66,5 +70,7 @@ struct FunctionSpace {
 };
 template <Real T>
 FunctionSpace function_space(const Tensor<T>& predictions);
+// The same in words, a line each.
+std::string summary(const FunctionSpace& space);
 
 }  // namespace pollen

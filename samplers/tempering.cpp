@@ -55,7 +55,10 @@ class TemperingChain final : public detail::FullBatchChain<T> {
                                                          : std::span<const T>();
     }
     void visit(StateVisitor& visitor) override;
-    ChainFacts facts() const override { return {.target_acceptance = target_, .step_size = rungs_[0].step_size}; }
+    ChainFacts facts() const override {
+        return {.target_acceptance = adapts_ ? target_ : std::numeric_limits<double>::quiet_NaN(),
+                .step_size = rungs_[0].step_size};
+    }
 
   private:
     Move hmc(Rung<T>& rung, std::int64_t steps, Random& random);
@@ -202,6 +205,11 @@ std::string Tempering::describe() const {
                {"steps", to_text(steps.low) + ".." + to_text(steps.high)},
                {"target_acceptance", target_acceptance ? to_text(*target_acceptance) : "by kernel"},
                {"adapt", adapt ? "yes" : "no"}});
+}
+
+double Tempering::state_bytes(std::int64_t size, std::size_t number) const {
+    // A point of phase space a rung, and two more.
+    return detail::vector_bytes(4 * static_cast<double>(temperatures.size() + 2), size, number);
 }
 
 POLLEN_INSTANTIATE_SAMPLER(Tempering)

@@ -11,6 +11,11 @@ namespace {
 std::string fixed(double x, int decimals) { return to_text(x, std::chars_format::fixed, decimals); }
 std::string general(double x, int digits) { return to_text(x, std::chars_format::general, digits); }
 
+// "0.25 %", "12 %", "100 %"
+std::string percent(double share) {
+    return share < 0.1 ? general(100 * share, 2) + " %" : fixed(100 * share, 0) + " %";
+}
+
 std::string count(std::int64_t n, const char* one, const char* many) {
     return std::to_string(n) + " " + (n == 1 ? one : many);
 }
@@ -67,9 +72,11 @@ void warn_of_convergence(const SummaryInput& in, std::vector<std::string>& warni
             out.push_back({s.rhat, name + " (" + (s.rhat < 1000 ? fixed(s.rhat, 3) : general(s.rhat, 3)) + ")"});
     });
     if (!unmixed.empty())
-        warnings.push_back("R-hat above 1.01 for " + std::to_string(unmixed.size()) + " of " +
-                           count(std::ssize(in.quantities), "quantity", "quantities") + ": " + list(unmixed) +
-                           ". The chains do not agree yet; run them longer, or reparameterise the model.");
+        warnings.push_back(
+            "R-hat above 1.01 for " + std::to_string(unmixed.size()) + " of " +
+            count(std::ssize(in.quantities), "quantity", "quantities") + ": " + list(unmixed) +
+            ". The chains do not agree yet; run them longer, or reparameterise the model." +
+            (in.options.network ? " Weights of a network are not identified: look at function_space." : ""));
     const double needed = 100 * static_cast<double>(in.chains);
     const auto few = mentions_of(in, [&](auto& out, const std::string& name, const QuantitySummary& s) {
         const double least = std::isnan(s.ess_tail) ? s.ess_bulk : std::min(s.ess_bulk, s.ess_tail);
@@ -99,14 +106,13 @@ void warn_of_trajectories(const SummaryInput& in, std::vector<std::string>& warn
         all.asked += t.asked, all.divergent += t.divergent;
         all.trees += t.trees, all.deep += t.deep;
         steps = steps || s.steps > 0;
-        if (s.energy.size() < 2) continue;
-        const double fraction = ebfmi(s.energy);
+        const double fraction = ebfmi_of(s);
         if (fraction < 0.3)
             cold.push_back({-fraction, "chain " + std::to_string(c + 1) + " (" + fixed(fraction, 2) + ")"});
     }
     const auto share = [&](std::int64_t part, std::int64_t whole) {
         return std::to_string(part) + " of " + std::to_string(whole) + (steps ? " steps (" : " draws (") +
-               general(100 * static_cast<double>(part) / static_cast<double>(whole), 2) + " %)";
+               percent(static_cast<double>(part) / static_cast<double>(whole)) + ")";
     };
     if (all.divergent > 0)
         warnings.push_back("Divergences: " + share(all.divergent, all.asked) +
@@ -124,6 +130,11 @@ void warn_of_trajectories(const SummaryInput& in, std::vector<std::string>& warn
 }
 
 }  // namespace
+
+double ebfmi_of(const ChainStatistics& s) {
+    if (!std::isnan(s.ebfmi)) return s.ebfmi;
+    return s.energy.size() > 1 ? ebfmi(s.energy) : std::numeric_limits<double>::quiet_NaN();
+}
 
 Trajectories trajectories_of(const ChainStatistics& s, int max_tree_depth) {
     Trajectories t{.asked = std::ssize(s.divergent), .trees = std::ssize(s.tree_depth)};

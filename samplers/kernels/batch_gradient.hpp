@@ -8,6 +8,13 @@
 
 namespace pollen::kernels {
 
+// to_k += by x_k, for `count` numbers from `first` on.
+template <Real T>
+void add_multiple(std::span<const T> x, std::int64_t first, std::int64_t count, double by, std::span<T> to) {
+    for (auto k = static_cast<std::size_t>(first); k < static_cast<std::size_t>(first + count); ++k)
+        to[k] += static_cast<T>(by) * x[k];
+}
+
 // The gradients that a chain goes along: of fresh batches, of all items, or of batches with a control variate. Where a
 // gradient is not finite the energy is not a number: a chain does not go there.
 template <Real T>
@@ -71,7 +78,13 @@ class BatchGradient {
 
     // The potential has changed.
     void refresh() {
-        if (every_ > 0) potential_.evaluate(anchor_, anchor_gradient_);
+        if (every_ == 0) return;
+        ++count;
+        potential_.evaluate(anchor_, anchor_gradient_);
+    }
+    // The potential has gained by |theta_k|^2 / 2.
+    void add_quadratic(std::int64_t first, std::int64_t numbers, double by) {
+        if (every_ > 0) add_multiple<T>(anchor_, first, numbers, by, anchor_gradient_);
     }
 
     void visit(StateVisitor& visitor) {

@@ -35,7 +35,9 @@ class AnyChain {
     virtual std::vector<double> inverse_metric() const = 0;
     virtual double weight() const = 0;
 
-    // After a step.
+    // In the second half of the warm-up: where the middle of the posterior is.
+    virtual void learn_centre() = 0;
+    // After a step. The configurational one is (theta - c) . gradient / d with that middle c, or the start.
     virtual Temperatures temperatures(const StepStatistics& statistics) const = 0;
 };
 
@@ -45,7 +47,9 @@ struct RunPlan {
     std::string sampler, precision;
     std::vector<Quantity> quantities;
     std::int64_t value_count = 0, dimensions = 0;
+    double state_bytes = 0;  // of one chain
     double temperature = 1;
+    bool network = false;
     RunDescription about = {};
     StanCsvRows rows;
 
@@ -78,10 +82,14 @@ class ChainRunner {
 
     ChainRecord& record() { return record_; }
     const ChainFacts& facts() const { return facts_; }
+    // Whether it goes on from a saved state.
+    bool goes_on() const { return saved_; }
     const std::string& file() const { return csv_path_; }
 
   private:
     void step();
+    void add_energy(double hamiltonian);
+    void visit(StateVisitor& visitor, TemperatureSums& temperature);
     void add_row(const StepStatistics& statistics, bool draw);
     void add_adaptation(double step_size);
     void append_rows();
@@ -120,8 +128,15 @@ double pause_after_flush(double seconds);
 
 // "1.5 GB"
 std::string bytes_text(double bytes);
-// What the draws of a run take in memory, and the rows on their way to the disk.
-double memory_of(const RunPlan& plan);
+// What a run takes in memory: its draws, the rows on their way to the disk, and what chains keep.
+struct RunMemory {
+    double draws = 0, files = 0, chains = 0;
+
+    double total() const { return draws + files + chains; }
+    // "0.8 MB of draws, 16.8 MB of file buffers, 5 kB of chains"
+    std::string text() const;
+};
+RunMemory memory_of(const RunPlan& plan);
 
 // Runs the chains.
 Draws run_all(RunPlan plan, std::vector<std::unique_ptr<AnyChain>> chains);

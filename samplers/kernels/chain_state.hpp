@@ -17,6 +17,9 @@ struct RunState {
     std::int64_t row_bytes = 0;  // of the chain's file of draws, after its header
     std::int64_t divergences = 0, invalid_steps = 0, deep_steps = 0, gradients = 0;
     TemperatureSums temperature = {};
+    // Of the Hamiltonian at all steps after the warm-up, for the E-BFMI: the sums of its squared changes, and of its
+    // squared distances from the mean.
+    double energy_jumps = 0, energy_mean = 0, energy_spread = 0, energy_last = 0;
     double warmup_seconds = 0, sampling_seconds = 0;
     double step_size = std::numeric_limits<double>::quiet_NaN();  // after the warm-up
     // The energy at the start tells another model, or other data, from this one's.

@@ -31,6 +31,11 @@ inline double difference(const Energy& a, const Energy& b) {
 // min(1, exp(-x)), and 0 for NaN.
 double acceptance_of(double x);
 
+// What so many vectors of `size` numbers take in memory, and a metric of this kind with what a warm-up estimates it
+// from: M^-1 and its root, and in double the moments and a new estimate.
+double vector_bytes(double vectors, std::int64_t size, std::size_t number);
+double metric_bytes(MetricKind kind, std::int64_t size, std::size_t number, bool adapts);
+
 // Throws `Hmc: step_size is 0; it must be positive`.
 void check_positive(const char* who, const char* name, double x);
 // ... unless 0 < x < 1.
@@ -93,7 +98,13 @@ class HamiltonianChain : public FullBatchChain<T> {
     void visit(StateVisitor& visitor) override;
     std::vector<double> inverse_metric() const override { return metric_.inverse(); }
     ChainFacts facts() const override {
-        return {.hamiltonian = true, .target_acceptance = target_, .metric = metric_.kind(), .step_size = step_size_};
+        return {.hamiltonian = true,
+                .target_acceptance = warmup_.adapts_step_size() ? target_ : std::numeric_limits<double>::quiet_NaN(),
+                .gamma = gamma_,
+                .kappa = kappa_,
+                .t0 = t0_,
+                .metric = metric_.kind(),
+                .step_size = step_size_};
     }
 
   protected:
@@ -113,7 +124,7 @@ class HamiltonianChain : public FullBatchChain<T> {
   private:
     void find_step_size(Random& random);
 
-    double target_;
+    double target_, gamma_, kappa_, t0_;
 };
 
 }  // namespace pollen::detail

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct ChainStatus {
 // What there is to say of a chain: "sampling  45 %  12 s left  acceptance 0.87  step 0.312  0 divergences", or, where
 // there is little room, "sampling  45 %  12 s left  accept 0.87  step 0.312  0 div".
 std::string status_text(const ChainStatus& status, std::int64_t total, const std::string& time_left, bool brief);
+
+// The same of all chains in one line, for more of them than a terminal has rows:
+// "38 % of 200 chains: 180 in the warm-up, 20 sampling, 0 done, 0 div".
+std::string all_text(std::span<const ChainStatus> chains, std::int64_t total);
 
 // How far several chains are, on the standard error output: a line a chain that is written over and over on a terminal,
 // at most some twenty plain lines for all of them in a log. May be called by all threads.
@@ -44,7 +49,8 @@ class RunProgress {
     std::vector<ChainStatus> chains_;
     double start_, last_;
     std::int64_t next_line_ = 0;
-    bool shown_ = false;  // the lines of the chains stand on the terminal
+    bool shown_ = false;     // the lines of the chains stand on the terminal
+    bool one_line_ = false;  // it is one for all of them
 };
 
 double seconds_now();

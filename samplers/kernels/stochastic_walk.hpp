@@ -30,10 +30,16 @@ class StochasticWalk : public StochasticChain<T> {
     std::span<const T> gradient() const override { return gradient_; }
     ChainFacts facts() const override { return {.acceptance = false}; }
 
-    void refresh() override {
-        gradients_.refresh();
+    std::int64_t refresh() override {
         gradients_.begin(steps_);
+        gradients_.refresh();
         energy_ = gradients_(position_, gradient_);
+        return gradients_.count;
+    }
+    void add_quadratic(std::int64_t first, std::int64_t count, double by, double constant) override {
+        energy_.prior += quadratic(first, count, by) + constant;
+        add_multiple<T>(position_, first, count, by, gradient_);
+        gradients_.add_quadratic(first, count, by);
     }
 
     void visit(StateVisitor& visitor) override {
@@ -67,6 +73,12 @@ class StochasticWalk : public StochasticChain<T> {
     }
 
     std::int64_t size() const { return std::ssize(position_); }
+    // by |theta_k|^2 / 2
+    double quadratic(std::int64_t first, std::int64_t count, double by) const {
+        const auto block =
+            std::span<const T>(position_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+        return by / 2 * dot_in_double<T>(block, block);
+    }
     double temperature() const { return potential_->temperature(); }
     // The random numbers of this step.
     RandomKey key() const { return random_of(seed_, chain_, steps_).key(); }

@@ -25,6 +25,8 @@ struct Trajectories {
     std::int64_t asked = 0, divergent = 0;
     std::int64_t trees = 0, deep = 0;
 };
+// NaN where it is not known.
+double ebfmi_of(const ChainStatistics& statistics);
 Trajectories trajectories_of(const ChainStatistics& statistics, int max_tree_depth);
 
 // Throws where names, draws and statistics do not fit together.

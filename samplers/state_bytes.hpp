@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pollen::detail {
+
+// About what a chain of a sampler takes in memory beside its potential, for so many dimensions and numbers of so many
+// bytes. A sampler that keeps more than a few vectors says it itself.
+template <class S>
+double state_bytes_of(const S& sampler, std::int64_t size, std::size_t number) {
+    if constexpr (requires { sampler.state_bytes(size, number); })
+        return sampler.state_bytes(size, number);
+    else
+        return 8 * static_cast<double>(size) * static_cast<double>(number);
+}
+
+}  // namespace pollen::detail
