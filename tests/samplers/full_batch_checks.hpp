@@ -200,6 +200,28 @@ double invariance(const S& sampler, int replicas = 20000, int steps = 3) {
 }
 
 // A state by name, written down or put back.
+// A standard normal law cut off at 1/2, beyond which there is no energy. A chain that turns round there has its mean,
+// -phi / Phi = -0.50916, and its mean square, 1 + mean / 2 = 0.74542 (a step of h may miss the last h before the wall);
+// one that goes on to run against it stays there. `run` has so many steps.
+template <class S>
+void check_wall(const S& sampler, int steps) {
+    const Written<double> wall(1, [](std::span<const double> x, std::span<double> g) {
+        if (!g.empty()) g[0] = x[0];
+        return x[0] < 0.5 ? x[0] * x[0] / 2 : std::numeric_limits<double>::infinity();
+    });
+    const auto chain = sampler.begin(wall.clone(), ChainStart<double>{{0}, 5, 0, 0});
+    double mean = 0, square = 0;
+    int invalid = 0;
+    for (int t = 0; t < steps; ++t) {
+        invalid += chain->step().invalid;
+        mean += chain->position()[0] / steps;
+        square += chain->position()[0] * chain->position()[0] / steps;
+    }
+    BOOST_TEST(invalid > steps / 1000);
+    BOOST_TEST(std::abs(mean + 0.50916) < 0.03);
+    BOOST_TEST(std::abs(square - 0.74542) < 0.05);
+}
+
 struct Saved final : StateVisitor {
     bool restore = false;
     std::map<std::string, double> numbers;

@@ -158,6 +158,29 @@ BOOST_AUTO_TEST_CASE(errors_and_description) {
     BOOST_TEST(error({.cycles = 0}) == "Cyclical: cycles is 0; it must be positive");
     BOOST_TEST(error({.exploration = 1}) == "Cyclical: exploration is 1; it must be at least 0 and below 1");
     BOOST_TEST(error({.friction = 0}) == "Cyclical: friction is 0; it must be above 0 and at most 1");
+    // No position of a cycle counts: of five steps, only the last one is not exploration.
+    BOOST_TEST(error({.steps = 20, .cycles = 4, .exploration = 0.8}) ==
+               "Cyclical: a cycle of 5 steps (.steps = 20, .cycles = 4) has less than two after the exploration, 0.8 "
+               "of it, so none of its positions counts; longer cycles are needed");
+    BOOST_TEST(error({.steps = 4, .cycles = 4, .exploration = 0}).starts_with("Cyclical: a cycle of 1 steps "));
+    BOOST_TEST(error({.steps = 8, .cycles = 4, .exploration = 0}) == "");
+    BOOST_TEST(error({.steps = 40, .cycles = 4, .exploration = 0.8}) == "");
+    // No draw of the run counts.
+    const auto run_error = [&](std::int64_t warmup, std::int64_t draws, std::int64_t thin) {
+        return error_of<ValueError>([&] {
+            Cyclical{}.begin(standard_normal(1), ChainStart<double>{{3}, 8, 0, warmup, draws, thin});
+        });
+    };
+    BOOST_TEST(run_error(50, 100, 1) ==
+               "Cyclical: all draws fall into the exploration part: Cyclical has .steps = 1000, the run has 150; set "
+               ".steps to warmup + draws * thin, or make cycles shorter");
+    BOOST_TEST(run_error(50, 150, 1) != "");
+    BOOST_TEST(run_error(50, 151, 1) == "");
+    BOOST_TEST(run_error(0, 100, 250) ==
+               "Cyclical: all draws fall into the exploration part of cycles of 250 steps: one every 250 steps after 0 "
+               "of warm-up; another thin or warmup is needed");
+    BOOST_TEST(run_error(249, 100, 250) == "");
+    BOOST_TEST(run_error(0, 100, 249) == "");
     BOOST_TEST(
         (Cyclical{.step_size = 0.25}.describe()) ==
         "Cyclical(step_size = 0.25, steps = 1000, cycles = 4, exploration = 0.8, dynamics = langevin, friction = "

@@ -74,6 +74,49 @@ BOOST_AUTO_TEST_CASE(joint_law) {
     }
 }
 
+// The joint law with a control variate, whose anchor has to go with the precisions: a long time between anchors, and
+// precisions that vary much. SGLD of all four items one by one: E w^2 to within its step's error, which is 1 % here.
+BOOST_AUTO_TEST_CASE(joint_law_with_a_control_variate) {
+    const double a = 1, b = 0.02;
+    NetworkPotential<double> u = slope();
+    double total = 0, square = 0, precision = 0;
+    for (int k = -4000; k <= 4000; ++k) {
+        const double w = k * 0.002, rate = b + w * w / 2;
+        const double log_p = -(a + 0.5) * std::log(rate) - u.evaluate(std::vector{w}, {}).likelihood;
+        total += std::exp(log_p);
+        square += std::exp(log_p) * w * w;
+        precision += std::exp(log_p) * (a + 0.5) / rate;
+    }
+    const GibbsPrecision<Sgld> sampler{.sampler = {.step_size = 0.004, .batch = 2, .control_variate = {.every = 1000}},
+                                       .hyperprior = {.shape = a, .rate = b}};
+    const auto chain = sampler.begin<double>(u.clone(), {{1.0}, 6, 0, 0});
+    double squares = 0, precisions = 0;
+    const int steps = 1000000;
+    for (int k = 0; k < steps; ++k) {
+        chain->step();
+        squares += chain->position()[0] * chain->position()[0] / steps;
+        precisions += dynamic_cast<GibbsPrecisionChain<double>&>(*chain).precisions()[0] / steps;
+    }
+    BOOST_TEST(squares == square / total, boost::test_tools::tolerance(0.1));
+    BOOST_TEST(precisions == precision / total, boost::test_tools::tolerance(0.1));
+}
+
+// New precisions take no gradients but for the first time, and the gradient after them is the one of the new potential.
+BOOST_AUTO_TEST_CASE(work_is_counted) {
+    const auto count = [](const auto& sampler) {
+        const NetworkPotential<double> u = network<double>();
+        const auto chain = sampler.template begin<double>(u.clone(), {std::vector<double>(11, 0.1), 6, 0, 0});
+        std::vector<std::int64_t> gradients;
+        for (int t = 0; t < 4; ++t) gradients.push_back(chain->step().gradients);
+        return gradients;
+    };
+    const auto is = [](const std::vector<std::int64_t>& got, const std::vector<std::int64_t>& expected) {
+        BOOST_TEST(got == expected, boost::test_tools::per_element());
+    };
+    is(count(GibbsPrecision<Sgld>{.sampler = {.batch = 4}}), {2, 1, 1, 1});
+    is(count(GibbsPrecision<Sgld>{.sampler = {.batch = 4, .control_variate = {.every = 3}}}), {5, 2, 1, 2});
+}
+
 // A chain that hardly moves: its precisions are Gamma(a + n/2, b + |theta|^2 / 2), block by block, mean k / r and
 // variance k / r^2; the likelihood's own parameter has none. |z| > 5 comes once in 1.7 million times.
 BOOST_AUTO_TEST_CASE(conditional_law) {

@@ -145,4 +145,25 @@ BOOST_AUTO_TEST_CASE(errors) {
                "t0 = 10, kappa = 0.75, first = 75, window = 25, last = 50})");
 }
 
+// Where the metric changes, a momentum of the old one means nothing: the next is fresh, of kinetic energy d / 2. With
+// standard deviations of 0.01 a momentum of the unit metric would have next to none.
+BOOST_AUTO_TEST_CASE(new_metric_new_momentum) {
+    const Written<double> narrow(200, [](std::span<const double> x, std::span<double> g) {
+        double u = 0;
+        for (std::size_t k = 0; k < x.size(); ++k) {
+            if (!g.empty()) g[k] = 1e4 * x[k];
+            u += 5e3 * x[k] * x[k];
+        }
+        return u;
+    });
+    Hmc sampler{.step_size = 0.005, .steps = 1, .alpha = 0.999};
+    sampler.warmup.step_size = false;
+    sampler.warmup.first = 5, sampler.warmup.window = 30, sampler.warmup.last = 10;
+    const auto chain = sampler.begin(narrow.clone(), ChainStart<double>{std::vector<double>(200, 0.01), 3, 0, 45});
+    for (int t = 0; t < 35; ++t) chain->step();
+    BOOST_TEST(chain->inverse_metric()[0] < 0.01);
+    const StepStatistics s = chain->step();
+    BOOST_TEST(std::abs(2 * (s.hamiltonian - s.energy) / 200 - 1) < 0.5);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -50,6 +50,8 @@ BOOST_AUTO_TEST_CASE(euler_twin_fails) {
     BOOST_TEST(std::abs(z_score(twin, e / (2 * a - a * a))) < 4.5);
 }
 
+BOOST_AUTO_TEST_CASE(turns_at_a_wall) { check_wall(KineticLangevin{.step_size = 0.02, .friction = 1}, 2000000); }
+
 // x' = x - h^2/2 G grad U + h/2 (r + r'), with the same random numbers.
 BOOST_AUTO_TEST_CASE(overdamped_limit) {
     const double h = 0.4, temperature = 0.7;

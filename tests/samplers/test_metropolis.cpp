@@ -2,6 +2,8 @@
 
 #include "eight_schools.hpp"
 
+#include <numeric>
+
 using namespace pollen;
 using namespace pollen::test;
 
@@ -36,6 +38,28 @@ BOOST_AUTO_TEST_CASE(acceptance_by_dimension) {
 BOOST_AUTO_TEST_CASE(leaves_the_target_invariant) {
     BOOST_TEST(invariance(Metropolis{.inverse_metric = {1, 9}}) < 4.5);
     BOOST_TEST(invariance(Metropolis{.metric = MetricKind::dense, .inverse_metric = {1, 0.9, 0.9, 4}}) < 4.5);
+}
+
+// Windows of 20 and 60 steps after the first 10; the metric is that of the positions in each, and of no others.
+BOOST_AUTO_TEST_CASE(windows) {
+    const auto chain = Metropolis{.first = 10, .window = 20, .last = 15}.begin(standard_normal(),
+                                                                               ChainStart<double>{{1, 1}, 3, 0, 105});
+    std::vector<double> positions, metric = chain->inverse_metric();
+    std::vector<int> changes;
+    for (int t = 0; t < 130; ++t) {
+        chain->step();
+        positions.push_back(chain->position()[0]);
+        if (chain->inverse_metric() == metric) continue;
+        metric = chain->inverse_metric();
+        changes.push_back(t);
+        const auto begin = positions.begin() + (changes.size() == 1 ? 10 : 30);
+        const auto n = static_cast<double>(positions.end() - begin);
+        const double mean = std::accumulate(begin, positions.end(), 0.0) / n;
+        double squares = 0;
+        for (auto x = begin; x != positions.end(); ++x) squares += (*x - mean) * (*x - mean);
+        BOOST_TEST(metric[0] == n / (n + 5) * squares / (n - 1) + 5e-3 / (n + 5), boost::test_tools::tolerance(1e-12));
+    }
+    BOOST_TEST(changes == (std::vector{29, 89}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(resumes) {

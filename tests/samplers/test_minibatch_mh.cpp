@@ -31,6 +31,16 @@ double law_of(const NoisyGaussian<double>& potential, double e, double t, bool s
 
 BOOST_AUTO_TEST_SUITE(minibatch_mh)
 
+// A step that leads to no number at all is rejected for certain.
+BOOST_AUTO_TEST_CASE(steps_out_of_range) {
+    const auto chain =
+        ApproximateMinibatchMala{.step_size = 1e308}.begin(standard_normal(1), ChainStart<double>{{1e3}, 3, 0, 0});
+    const StepStatistics s = chain->step();
+    BOOST_TEST(s.invalid);
+    BOOST_TEST(s.acceptance == 0);
+    BOOST_TEST(chain->position()[0] == 1e3);
+}
+
 // Over all items it is MALA: the law is exact at any step. |z| > 5 comes once in 1.7 million times.
 BOOST_AUTO_TEST_CASE(exact_over_all_items) {
     for (const double t : {1.0, 0.1}) {

@@ -181,6 +181,12 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit) {
     const Sequential<float> large{Dense<float>(2, 30), Dense<float>(30, 2)};
     BOOST_TEST(error_of<ShapeError>([&] { predict_draws<float>(large, draws, x); }) ==
                "each_draw: a draw has 17 numbers; the network has 152 parameters");
+    const Sequential<float> one{Dense<float>(2, 1)};
+    BOOST_TEST(error_of<ShapeError>([&] {
+                   predict_draws<float>(one, draws, Tensor<float>::zeros({5, 2}));
+               }) ==
+               "predict_draws: outputs are (5, 1), but it is for the logits of at least two classes; each_draw has the "
+               "outputs as they are");
     BOOST_TEST(error_of<ValueError>([&] { predict_draws<float>(problem.net, draws, x, {.every = 0}); }) ==
                "each_draw: every is 0; at least 1 is needed");
     BOOST_TEST(error_of<ValueError>([&] { predict_draws<float>(problem.net, draws, x, {.every = 41}); }) ==

@@ -20,6 +20,7 @@
 #include <pollen/samplers/sghmc.hpp>
 #include <pollen/samplers/sgld.hpp>
 #include <pollen/samplers/stan_csv.hpp>
+#include <pollen/samplers/tempering.hpp>
 
 #include <csignal>
 #include <cstdio>
@@ -279,15 +280,59 @@ BOOST_AUTO_TEST_CASE(options_that_cannot_be) {
     BOOST_TEST(with([](auto& o) { o.save_warmup = true; }) == "run_chains: save_warmup needs a directory");
     BOOST_TEST(with([](auto& o) { o.keep = false; }) ==
                "run_chains: keep = false needs a directory for the draws to go to");
-    BOOST_TEST(with([](auto& o) { o.draws = 1'000'000'000; }) ==
-               "run_chains: 3 chains of 1000000000 draws of 9 numbers need 378 GB of memory, more than max_memory, "
-               "4.29 GB; draw less, thin more, or let draws go to a directory alone (keep = false)");
+    BOOST_TEST(
+        with([](auto& o) { o.draws = 1'000'000'000; }) ==
+        "run_chains: 3 chains of 1000000000 draws of 9 numbers need 378 GB of memory (378 GB of draws, 1.73 kB of "
+        "chains), more than max_memory, 4.29 GB; draw less, thin more, or let draws go to a directory alone (keep = "
+        "false)");
     BOOST_TEST(with([](auto& o) { o.max_memory = 1000; }) ==
-               "run_chains: 3 chains of 60 draws of 9 numbers need 22.7 kB of memory, more than max_memory, 1 kB; "
-               "draw less, thin more, or let draws go to a directory alone (keep = false)");
+               "run_chains: 3 chains of 60 draws of 9 numbers need 24.4 kB of memory (22.7 kB of draws, 1.73 kB of "
+               "chains), more than max_memory, 1 kB; draw less, thin more, or let draws go to a directory alone (keep "
+               "= false)");
+}
+
+// What chains keep counts, before they take it: two matrices of numbers and two in double each, for a dense metric.
+BOOST_AUTO_TEST_CASE(dense_metrics_are_part_of_the_memory) {
+    const ModelPotential<double> model([](Model<double>& m) { m.prior(sum(square(m.real("x", {20000}))) * -0.5); });
+    BOOST_TEST(error_of<ValueError>([&] { run_chains(model, Nuts{.metric = MetricKind::dense}, quiet(100, 1)); }) ==
+               "run_chains: 3 chains of 1 draws of 20000 numbers need 38.5 GB of memory (480 kB of draws, 38.5 GB of "
+               "chains), more than max_memory, 4.29 GB; take a diagonal metric, or run fewer chains");
+}
+
+// The estimate is that of what a chain keeps from step to step, and of no more than three times as much.
+BOOST_AUTO_TEST_CASE(state_bytes_are_about_right) {
+    struct Counter final : StateVisitor {
+        double bytes = 0;
+        void number(const char*, double&) override {}
+        void integer(const char*, std::int64_t&) override {}
+        void vector(const char*, std::vector<float>& x) override { bytes += static_cast<double>(4 * x.size()); }
+        void vector(const char*, std::vector<double>& x) override { bytes += static_cast<double>(8 * x.size()); }
+    };
+    const ModelPotential<double> model([](Model<double>& m) { m.prior(sum(square(m.real("x", {100}))) * -0.5); });
+    const auto check = [&](const auto& sampler) {
+        const auto chain = sampler.begin(model.clone(), ChainStart<double>{std::vector<double>(100, 0.1), 0, 0, 100});
+        for (int t = 0; t < 3; ++t) chain->step();
+        Counter kept;
+        chain->visit(kept);
+        const double estimate = detail::state_bytes_of(sampler, 100, sizeof(double));
+        BOOST_TEST(estimate >= kept.bytes, sampler.describe());
+        BOOST_TEST(estimate < 3 * kept.bytes + 200 * 800, sampler.describe());
+    };
+    for (const MetricKind metric : {MetricKind::unit, MetricKind::diagonal, MetricKind::dense}) {
+        check(Nuts{.metric = metric});
+        check(Hmc{.metric = metric});
+        check(Mala{.metric = metric});
+        check(Metropolis{.metric = metric});
+        check(KineticLangevin{.step_size = 0.1, .metric = metric});
+    }
+    check(Tempering{.temperatures = {1, 2, 4}});
 }
 
 BOOST_AUTO_TEST_CASE(progress_says_how_far_a_chain_is) {
+    std::vector<detail::ChainStatus> many(200, {.steps = 10, .divergences = 1});
+    many[0] = {.steps = 100, .warmup = false};
+    many[1] = {.steps = 60, .warmup = false};
+    BOOST_TEST(detail::all_text(many, 100) == "10 % of 200 chains: 198 in the warm-up, 1 sampling, 1 done, 198 div");
     const detail::ChainStatus s{
         .steps = 900, .warmup = false, .acceptance = 0.871, .step_size = 0.3125, .divergences = 1};
     BOOST_TEST(detail::status_text(s, 2000, "  12 s left", false) ==

@@ -3,6 +3,9 @@
 
 #include <pollen/samplers/kernels/chain_runner.hpp>
 
+#include <pollen/samplers/hmc.hpp>
+#include <pollen/samplers/nuts.hpp>
+
 #include <zlib.h>
 
 #include <cerrno>
@@ -19,6 +22,24 @@ namespace {
 std::string resume_error(RunOptions options, const Walk& walk = {}, double centre = 0) {
     options.resume = true;
     return error_of<FileError>([&] { run_chains(shapes_model<double>(centre), walk, options); });
+}
+
+// What f writes to the standard error output.
+template <class F>
+std::string written(const F& f) {
+    std::FILE* file = std::tmpfile();
+    std::fflush(stderr);
+    const int old = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    f();
+    std::fflush(stderr);
+    dup2(old, STDERR_FILENO);
+    close(old);
+    std::rewind(file);
+    std::string text;
+    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
+    std::fclose(file);
+    return text;
 }
 
 }  // namespace
@@ -50,7 +71,8 @@ BOOST_AUTO_TEST_CASE(another_run_is_not_resumed) {
                state + ": the saved run has starts within 2, this one has within 1" + anew);
     BOOST_TEST(resume_error(options, Walk{.scale = 1}) ==
                state + ": the saved run has sampler Walk(scale 0.500000), this one has Walk(scale 1.000000)" + anew);
-    BOOST_TEST(resume_error(options, {}, 0.125).ends_with("; the model or its data are not the same"));
+    BOOST_TEST(resume_error(options, {}, 0.125)
+                   .ends_with("; the model or its data are not the same; choose another directory"));
     options.resume = true;
     BOOST_TEST(error_of<FileError>([&] { run_chains(shapes_model<float>(), Walk{}, options); }) ==
                state + ": the saved run has numbers of type double, this one has float" + anew);
@@ -61,7 +83,7 @@ BOOST_AUTO_TEST_CASE(another_run_is_not_resumed) {
                }) == state + ": the saved run has temperature 1, this one has 0.5" + anew);
     const ModelPotential<double> other([](Model<double>& m) { m.prior(square(m.real("x")) * -0.5); });
     BOOST_TEST(error_of<FileError>([&] { run_chains(other, Walk{}, options); }) ==
-               state + ": the saved run has model model of x() s() w(2, 3), this one has model of x()" + anew);
+               state + ": the saved run has model of x() s() w(2, 3), this one has model of x()" + anew);
     // How often it flushes and what it keeps does not matter.
     options.flush_every = 0;
     options.keep = false;
@@ -88,7 +110,7 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_not_resumed) {
     TensorFile file = read_safetensors(folder / "chain_2.state");
     file.metadata["version"] = "1";
     write_safetensors(state, file);
-    BOOST_TEST(resume_error(options) == state + ": metadata: version: \"1\"; this version of pollen reads 2");
+    BOOST_TEST(resume_error(options) == state + ": metadata: version: \"1\"; this version of pollen reads 3");
     file.metadata["format"] = "a list";
     write_safetensors(state, file);
     BOOST_TEST(resume_error(options) == state + ": metadata: format: \"a list\" is not the state of a chain");
@@ -112,11 +134,58 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_not_resumed) {
     text[text.rfind("\n# \n#  Elapsed") - 3] = '\n';
     put(csv, text);
     BOOST_TEST(resume_error(options).starts_with(csv + ": line "));
+    std::filesystem::remove(csv);
+    BOOST_TEST(resume_error(options) == csv + ": is gone, but " + state +
+                                            " is there; without its draws the run cannot go on. Choose another "
+                                            "directory");
+    BOOST_TEST(!std::filesystem::exists(csv));
     put(csv, csv_text);
     std::filesystem::remove(state);
     BOOST_TEST(resume_error(options) == csv + ": holds something, but " + state +
                                             ", from which the run could go on, is not there; choose another directory");
     BOOST_TEST(contents(csv) == csv_text);
+}
+
+// A run says where it goes on, and what it takes in memory.
+BOOST_AUTO_TEST_CASE(what_a_resumed_run_says) {
+    const TemporaryDirectory folder;
+    RunOptions options = quiet(folder.path());
+    options.show = Show::lines;
+    const auto run = [&] { return written([&] { run_chains(shapes_model<double>(), Walk{}, options); }); };
+    const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
+    const std::string begin = run();
+    BOOST_TEST(first_line(begin).find(" threads; memory: ") != begin.npos);
+    BOOST_TEST(first_line(begin).ends_with(" of draws, 16.8 MB of file buffers, 2.3 kB of chains"));
+    BOOST_TEST(begin.find("going on") == begin.npos);
+    options.resume = true;
+    BOOST_TEST(run() == "complete: read from " + folder.path() + "\n");
+    options.draws = 40;
+    BOOST_TEST(run().find("\ngoing on from draw 30 of 40\n") != std::string::npos);
+    options.directory = folder / "other";
+    options.draws = 0;
+    run();
+    options.draws = 20;
+    BOOST_TEST(run().find("\ngoing on from draw 0 of 20\n") != std::string::npos);
+}
+
+// Of two samplers of a kind, only what differs is named.
+BOOST_AUTO_TEST_CASE(options_that_differ_are_named) {
+    const TemporaryDirectory folder;
+    RunOptions options = quiet(folder.path());
+    run_chains(shapes_model<double>(), Hmc{}, options);
+    options.resume = true;
+    const auto error = [&](const auto& sampler) {
+        return error_of<FileError>([&] { run_chains(shapes_model<double>(), sampler, options); });
+    };
+    const std::string state = folder / "chain_1.state: ", anew = "; to start anew, choose another directory";
+    BOOST_TEST(error(Hmc{.target_acceptance = 0.9}) ==
+               state + "target_acceptance: 0.8 in the saved run, 0.9 now" + anew);
+    BOOST_TEST(error(Hmc{.inverse_metric = {1, 1, 1, 1, 1, 1, 1, 2}, .warmup = {.t0 = 9, .window = 30}}) ==
+               state +
+                   "inverse_metric: [] in the saved run, [1 1 1 1 1 1 1 2] now; warmup.t0: 10 in the saved run, 9 "
+                   "now; warmup.window: 25 in the saved run, 30 now" +
+                   anew);
+    BOOST_TEST(error(Nuts{}).starts_with(state + "the saved run has sampler Hmc(step_size = 1, "));
 }
 
 BOOST_AUTO_TEST_CASE(a_directory_that_cannot_be_written) {

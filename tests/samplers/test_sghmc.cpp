@@ -105,6 +105,47 @@ BOOST_AUTO_TEST_CASE(naive) {
     BOOST_TEST(moments(NaiveSghmc{.step_size = 0.02, .length = 5, .batch = 10}, ten, covariance, 20000).worst > 8);
 }
 
+// A rejected trajectory leaves the momentum that was drawn for it.
+BOOST_AUTO_TEST_CASE(rejection_puts_the_momentum_back) {
+    const NoisyGaussian<double> potential(one_dimension(1), 0.3);
+    const NaiveSghmc sampler{.step_size = 2, .length = 10, .batch = 5, .metropolis = true};
+    const auto chain = sampler.begin(potential.clone(), ChainStart<double>{{0.5}, 3, 0, 0});
+    int rejected = 0;
+    for (int t = 0; t < 200; ++t) {
+        const double before = chain->position()[0];
+        std::vector<double> drawn(1);
+        random_of(3, 0, t).fill_normal(drawn, 0.0, std::sqrt(2.0));
+        chain->step();
+        if (chain->position()[0] != before) continue;
+        ++rejected;
+        BOOST_TEST(chain->momentum()[0] == drawn[0]);
+    }
+    BOOST_TEST(rejected > 100);
+}
+
+// Where a trajectory meets no number at all, it is rejected for certain, and the energy is that of all items.
+BOOST_AUTO_TEST_CASE(not_finite_trajectories_are_rejected) {
+    const Spoilt<double> wall(NoisyGaussian<double>(one_dimension(1), 0.1),
+                              [](std::int64_t, std::span<const double> x, Energy& energy, std::span<double>) {
+                                  if (x[0] > 1) energy.likelihood = std::numeric_limits<double>::quiet_NaN();
+                              });
+    const NaiveSghmc sampler{.step_size = 0.5, .length = 3, .batch = 5, .metropolis = true};
+    const auto chain = sampler.begin(wall.clone(), ChainStart<double>{{0.5}, 3, 0, 0});
+    const auto own = wall.clone();
+    int invalid = 0;
+    for (int t = 0; t < 300; ++t) {
+        const StepStatistics s = chain->step();
+        BOOST_TEST(s.energy == own->evaluate(chain->position(), {}).total());
+        if (!s.invalid) continue;
+        ++invalid;
+        BOOST_TEST(s.acceptance == 0);
+        BOOST_TEST(chain->momentum()[0] != 0);
+    }
+    BOOST_TEST(invalid > 20);
+}
+
+BOOST_AUTO_TEST_CASE(turns_at_a_wall) { check_wall(Sghmc{.step_size = 4e-4, .friction = 0.02}, 2000000); }
+
 BOOST_AUTO_TEST_CASE(resume) {
     const NoisyGaussian<double> potential(ten_dimensions(), 0.06);
     const NoisyGaussian<float> in_float(ten_dimensions(), 0.06);
@@ -150,6 +191,15 @@ BOOST_AUTO_TEST_CASE(errors_and_description) {
         error(Sghmc{.step_size = 0.25, .friction = 0.125, .batch = 5, .noise = 2.0}) ==
         "Sghmc: the noise of the gradient is more than the friction can take: a T = 0.125 is below b = h V / 2 = "
         "0.25 (h = 0.25, V = 2); a smaller step_size, a larger batch or more friction is needed");
+    // A control variate leaves little of the noise of a plain batch; what is left can be estimated.
+    Sghmc reduced{.step_size = 0.01, .batch = 5, .noise = 2.0, .control_variate = {.every = 7}};
+    BOOST_TEST(error(reduced) ==
+               "Sghmc: noise is 2, but a control variate removes most of the noise of a batch; "
+               "GradientNoise::estimated() or 0 is right with control_variate.every = 7");
+    reduced.noise = 0.0;
+    BOOST_TEST(error(reduced) == "");
+    reduced.noise = GradientNoise::estimated();
+    BOOST_TEST(error(reduced, 10) == "");
     BOOST_TEST(error(Sghmc{.noise = GradientNoise::estimated()}) ==
                "Sghmc: the noise is to be estimated in the warm-up, but the warm-up has no steps");
     // An estimate that turns out too large is an error after the warm-up.

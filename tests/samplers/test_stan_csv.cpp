@@ -189,6 +189,9 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
         BOOST_TEST(std::memcmp(read.values.data(), draws.values.data(), 54 * sizeof(double)) == 0);
         BOOST_TEST(read.values.shape() == draws.values.shape());
         BOOST_TEST(read["0_weight"](1, 2, 1, 0) == draws["0.weight"](1, 2, 1, 0));
+        BOOST_TEST(read["0.weight"] == draws["0.weight"]);
+        BOOST_TEST(read["0.weight[2,1]"] == draws["0.weight[2,1]"]);
+        BOOST_TEST(read.at("0.weight", {1, 2}) == draws.at("0.weight", {1, 2}));
         BOOST_TEST(read.statistic(&ChainRecord::energy) == draws.statistic(&ChainRecord::energy));
         BOOST_TEST(read.statistic(&ChainRecord::weight) == draws.statistic(&ChainRecord::weight));
         BOOST_TEST(read.statistic(&ChainRecord::gradients) == draws.statistic(&ChainRecord::gradients));
@@ -201,6 +204,19 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
         BOOST_TEST(read.chains[1].sampling_seconds == 0.02);
         BOOST_TEST(read.chains[1].divergences == 1);
     }
+}
+
+// A directory is made where there is none, and read as a whole.
+BOOST_AUTO_TEST_CASE(directories) {
+    const TemporaryDirectory folder;
+    const Draws draws = some_draws(false);
+    write_stan_csv(folder / "new/run", draws);
+    const Draws read = read_stan_csv(folder / "new/run");
+    BOOST_TEST(std::memcmp(read.values.data(), draws.values.data(), 54 * sizeof(double)) == 0);
+    BOOST_TEST(read.files.size() == draws.chains.size());
+    BOOST_TEST(read_stan_csv(folder / "new/run/chain_2.csv").chains[0].chain == 2);
+    BOOST_TEST(error_of<FileError>([&] { read_stan_csv(folder / "new"); }) ==
+               folder / "new: there is no chain_1.csv in it");
 }
 
 // A file of CmdStan 2.31 with a line of every kind, shortened.
@@ -332,6 +348,7 @@ BOOST_AUTO_TEST_CASE(npz_has_an_array_a_quantity) {
     BOOST_TEST(npz.get<double>("weight__") == draws.statistic(&ChainRecord::weight));
     BOOST_TEST(npz.get<double>("lp__")(0, 2) == -2.5);
     BOOST_TEST(npz.get<std::int32_t>("divergent__")(1, 2) == 1);
+    BOOST_TEST(npz.get<std::int32_t>("n_leapfrog__")(1, 2) == draws.chains[1].gradients[2]);
     BOOST_TEST(npz.names().size() == 12);
 }
 

@@ -76,6 +76,32 @@ BOOST_AUTO_TEST_CASE(what_the_sampler_says) {
                "\n\n2 chains of 1000 draws; acceptance 0.88 (0.75 to 1.00); 0 divergences; E-BFMI at least 1.00\n");
 }
 
+BOOST_AUTO_TEST_CASE(all_of_them) {
+    const Tensor<double> x = draws_of(2, 1000, {0});
+    const std::vector<std::int32_t> depth(1000, 9);
+    const std::vector<ChainStatistics> statistics{{.tree_depth = depth}, {.tree_depth = depth}};
+    const std::vector<std::string> said = warnings(Names{"x"}, x, {.statistics = statistics, .max_tree_depth = 9});
+    BOOST_TEST_REQUIRE(said.size() == 1U);
+    BOOST_TEST(said[0].starts_with("Tree depth: 2000 of 2000 draws (100 %) reached the limit of 9. "));
+}
+
+// The weights of a network are not what has to agree.
+BOOST_AUTO_TEST_CASE(networks_are_compared_by_what_they_compute) {
+    Tensor<double> x = draws_of(4, 200, {0});
+    change(x, 0, [](auto c, auto, double v) { return v + static_cast<double>(c); });
+    const std::string hint = " Weights of a network are not identified: look at function_space.";
+    BOOST_TEST(warnings(Names{"w"}, x, {.network = true})[0].ends_with(hint));
+    BOOST_TEST(!warnings(Names{"w"}, x)[0].ends_with(hint));
+}
+
+BOOST_AUTO_TEST_CASE(one_quantity) {
+    const Tensor<double> x = draws_of(4, 200, {0}).reshaped({4, 200});
+    BOOST_TEST(summarise(Chains(x)).ess_bulk == ess_bulk(x));
+    BOOST_TEST(error_of<ShapeError>([&] { summarise(x); }) ==
+               "summarise: draws are (4, 200); (chains, draws, quantities) is expected, or one quantity as Chains: "
+               "summarise(Chains(x))");
+}
+
 BOOST_AUTO_TEST_CASE(every_warning) {
     Tensor<double> x = draws_of(4, 200, {0, 0.5, 0.9375, 0, 0, 0, 0, 0, 0, 0, 0});
     change(x, 1, [](auto c, auto, double v) { return v + static_cast<double>(c); });
@@ -193,7 +219,18 @@ BOOST_AUTO_TEST_CASE(predictions) {
                                     all[5].ess_tail};
     BOOST_TEST(found.ess_tail.worst == quantile(tails, 0));
     BOOST_TEST(found.ess_tail.q50 == quantile(tails, 0.5));
+    const FunctionSpace some{.rhat = {1.0525, 1, 1.001, 1.02, 4},
+                             .ess_bulk = {80, 90, 350.4, 400, 2},
+                             .ess_tail = {70, 85, 300, 390, 2},
+                             .outputs = 6,
+                             .left_out = 1};
+    BOOST_TEST(summary(some) ==
+               "6 outputs, 1 of them constant or not finite\n"
+               "r_hat     at most  1.052 (output 4); 5 %, 50 % and 95 % of outputs: 1.000, 1.001, 1.020\n"
+               "ess_bulk  at least 80 (output 2); 5 %, 50 % and 95 % of outputs: 90, 350, 400\n"
+               "ess_tail  at least 70 (output 2); 5 %, 50 % and 95 % of outputs: 85, 300, 390\n");
     const FunctionSpace nothing = function_space(Tensor<float>::zeros({2, 10, 3}));
+    BOOST_TEST(summary(nothing) == "3 outputs, 3 of them constant or not finite\n");
     BOOST_TEST(nothing.left_out == 3);
     BOOST_TEST((std::isnan(nothing.rhat.worst) && nothing.rhat.worst_output == -1));
 }
@@ -218,7 +255,9 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(text_of(two, x, {.statistics = divergent}) == "summary: divergent of chain 2 has 1 number for 10 draws");
     BOOST_TEST(error_of<ShapeError>([&] {
                    summarise(normals({2, 10}));
-               }) == "summarise: draws are (2, 10); (chains, draws, quantities) is expected");
+               }) ==
+               "summarise: draws are (2, 10); (chains, draws, quantities) is expected, or one quantity as Chains: "
+               "summarise(Chains(x))");
     BOOST_TEST(error_of<ShapeError>([&] {
                    summarise(normals({2, 0, 3}));
                }) == "summarise: draws are (2, 0, 3); at least one chain of one draw is needed");
