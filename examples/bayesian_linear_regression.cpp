@@ -103,7 +103,7 @@ Line from_draws(const Draws& draws) {
     return line;
 }
 
-void add_row(Table& table, const std::string& method, const Line& line) {
+void add_row(ResultTable& table, const std::string& method, const Line& line) {
     const bool spread = line.variance_a > 0;
     table.row({method,
                {line.a, line.error_a, 3},
@@ -196,7 +196,7 @@ int main(int argc, char** argv) {
                        .variance_a = std::pow(bias.sd_value().item(), 2),
                        .variance_b = std::pow(weight.sd_value().item(), 2)};
 
-        Table table(
+        ResultTable table(
             {"method", "intercept", "its sd", "slope", "sd of the slope", "correlation", "sd at x = 2", "sd at x = 5"});
         add_row(table, "exact", exact);
         add_row(table, "least squares", point(least_squares.a, least_squares.b));

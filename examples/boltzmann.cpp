@@ -162,8 +162,8 @@ struct HeatCapacity {
     }
 };
 
-Table table_of_temperatures(const std::vector<Draws>& runs) {
-    Table table({"T", "mean energy", "exact", "E_min + 2T", "heat capacity", "exact C", "R-hat"});
+ResultTable table_of_temperatures(const std::vector<Draws>& runs) {
+    ResultTable table({"T", "mean energy", "exact", "E_min + 2T", "heat capacity", "exact C", "R-hat"});
     const double lowest = exact(0.25).lowest;
     for (const Draws& draws : runs) {
         const double T = draws.temperature;
@@ -203,8 +203,8 @@ std::set<std::vector<double>> images(const std::vector<double>& theta) {
     return all;
 }
 
-Table table_of_symmetries(std::uint64_t seed) {
-    Table table({"hidden units", "n! 2^n", "images", "energy", "greatest difference"});
+ResultTable table_of_symmetries(std::uint64_t seed) {
+    ResultTable table({"hidden units", "n! 2^n", "images", "energy", "greatest difference"});
     for (const std::int64_t n : {1, 2, 3, 4}) {
         ModelPotential<double> potential(network(n));
         Random random(seed);
@@ -249,9 +249,9 @@ struct Rivers {
     }
 };
 
-Table table_of_rivers(const std::vector<std::pair<std::string, const Draws*>>& runs) {
-    Table table({"sampler", "rivers of a chain", "least share", "greatest share", "R-hat of w1", "R-hat of f", "mean f",
-                 "exact f"});
+ResultTable table_of_rivers(const std::vector<std::pair<std::string, const Draws*>>& runs) {
+    ResultTable table({"sampler", "rivers of a chain", "least share", "greatest share", "R-hat of w1", "R-hat of f",
+                       "mean f", "exact f"});
     const double f = exact(1).f;
     for (const auto& [name, draws] : runs) {
         const Rivers rivers(*draws);
@@ -307,8 +307,8 @@ Tensor<double> hmc(double sign, std::int64_t draws, std::uint64_t seed) {
     return energies;
 }
 
-Table table_of_signs(const Tensor<double>& right, const Tensor<double>& wrong) {
-    Table table({"p(theta, p)", "mean energy", "exact", "at T"});
+ResultTable table_of_signs(const Tensor<double>& right, const Tensor<double>& wrong) {
+    ResultTable table({"p(theta, p)", "mean energy", "exact", "at T"});
     const auto add = [&](const char* law, const Tensor<double>& energy, double T, const char* text) {
         const QuantitySummary e = summarise(Chains(energy));
         table.row({law, {e.mean, e.mcse, 3}, {exact(T).energy, 3}, text});
@@ -372,7 +372,7 @@ void draw_heat_capacity(Panel& panel, const std::vector<Draws>& runs) {
 
 void draw_energies(Panel& panel, const Tensor<double>& right, const Tensor<double>& wrong) {
     const std::vector<double> of_right(right.begin(), right.end()), of_wrong(wrong.begin(), wrong.end());
-    const Histogram hot(of_right, 12.5, 21, 34), cold(of_wrong, 12.5, 21, 34);
+    const BinnedDraws hot(of_right, 12.5, 21, 34), cold(of_wrong, 12.5, 21, 34);
     std::vector<double> at;
     for (double e = 12.5; e < 21; e += 0.1) at.push_back(e);
     panel.steps("the right sign", hot.begin, hot.density);
@@ -424,7 +424,7 @@ int main(int argc, char** argv) {
         std::printf("HMC with both signs\n");
         const Tensor<double> right = hmc(1, length, example.seed), wrong = hmc(-1, length, example.seed);
 
-        const auto show = [&](const Table& table, const std::string& name) {
+        const auto show = [&](const ResultTable& table, const std::string& name) {
             table.show();
             table.save(example.path(name));
         };

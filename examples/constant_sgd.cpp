@@ -217,7 +217,7 @@ int main(int argc, char** argv) {
         // The optimal step is as long as 1 / V, so that V / c makes it c times as long.
         const auto known = [&](double c) { return GradientNoise({v.aa / c, v.ab / c, v.ba / c, v.bb / c}); };
 
-        Table table(
+        ResultTable table(
             {"step", "sd 1", "sd 1, law", "sd 2", "sd 2, law", "correlation", "correlation, law", "KL", "KL, law"});
         const auto row = [&](const std::string& name, const Draws& found, const Matrix& s) {
             table.row({name,

@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
         const auto x = tape.variable({0.5, -3, 0});
         const auto y = huber(x);
         tape.backward(sum(y));
-        Table table({"x", "huber(x)", "its slope"});
+        ResultTable table({"x", "huber(x)", "its slope"});
         for (const std::int64_t i : {0, 1, 2}) table.row({{x.value()(i), 1}, {y.value()(i), 3}, {x.grad()(i), 1}});
         table.show();
         table.save(example.path("custom_op"));

@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
         const Fit laplace = fit(data, epochs, example.seed, [](const Parameter<double>& p) {
             return std::make_unique<LaplacePosterior<double>>(p, 0.1);
         });
-        Table table({"slope", "normal: mean", "sd", "Laplace: mean", "sd of it"});
+        ResultTable table({"slope", "normal: mean", "sd", "Laplace: mean", "sd of it"});
         for (const std::int64_t k : {0, 1, 2})
             table.row({std::to_string(k + 1),
                        {normal.means.data()[k], 3},
@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
                        {laplace.sds.data()[k], 3}});
         table.show();
         table.save(example.path("custom_posterior"));
-        Table bounds({"posterior", "-bound, nats", "expected"});
+        ResultTable bounds({"posterior", "-bound, nats", "expected"});
         bounds.row({"normal", {normal.bound, 2}, ""});
         bounds.row({"Laplace", {laplace.bound, 2}, ""});
         bounds.row({"difference", {laplace.bound - normal.bound, 2}, "0.22"});

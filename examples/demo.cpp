@@ -124,7 +124,7 @@ Draws langevin(const Example& example, const NetworkPotential<float>& potential,
 // ---- Tables and figures. ----
 
 void compare(const Example& example, const Pictures& pictures, const std::vector<Answers>& all) {
-    Table table({"", "accuracy %", "-log p", "ECE %", "confidence on clothes", "AUROC digits/clothes"});
+    ResultTable table({"", "accuracy %", "-log p", "ECE %", "confidence on clothes", "AUROC digits/clothes"});
     for (const Answers& a : all) {
         const Indices& labels = pictures.test.labels;
         const std::vector<double> sure = confidence(a.clothes);
@@ -175,7 +175,7 @@ double microseconds(const Module<float>& net, const Tensor<float>& x) {
 
 void prune_table(const Example& example, const Pictures& pictures, const Sequential<float>& posterior) {
     std::printf("Weights removed by signal-to-noise, and the network stored and run without them:\n");
-    Table table({"removed %", "weights left", "accuracy %", "kilobytes", "one image, times faster"});
+    ResultTable table({"removed %", "weights left", "accuracy %", "kilobytes", "one image, times faster"});
     std::vector<double> removed, error;
     double before = 0;
     for (const double fraction : {0.0, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99}) {

@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
     example.option("--draws", length, 250, "draws of each of four chains, after as many of warm-up");
     return example.run(argc, argv, [&] {
         const Nuts sampler{.target_acceptance = 0.95};  // steps smaller than usual: a cautious choice for a hierarchy
-        Table table({"parameter", "mean", "sd", "published"});
+        ResultTable table({"parameter", "mean", "sd", "published"});
         const auto sample = [&](const std::string& name, const auto& model) {
             const Draws draws = unless_stopped(run_chains(ModelPotential<double>(model), sampler,
                                                           {.warmup = length,

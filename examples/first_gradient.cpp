@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
         tape.backward(loss);
 
         std::cout << tape.to_string() << "\nThe same as a drawing, for `dot -Tsvg`:\n\n" << tape.to_dot();
-        Table table({"", "found", "by hand"});
+        ResultTable table({"", "found", "by hand"});
         table.row({"loss", {loss.item(), 4}, "14 / 3"});
         table.row({"d loss / d w[1]", {w.grad()(0), 4}, "-40 / 3"});
         table.row({"d loss / d w[2]", {w.grad()(1), 4}, "-52 / 3"});

@@ -185,9 +185,9 @@ struct Run {
     }
 };
 
-Table table_of_moments(const std::vector<Run>& runs, const Numbers& exact) {
-    Table table({"sampler", "mean theta1", "sd theta1", "mean theta2", "sd theta2", "P(theta2 > 0)", "worst z", "R-hat",
-                 "published means"});
+ResultTable table_of_moments(const std::vector<Run>& runs, const Numbers& exact) {
+    ResultTable table({"sampler", "mean theta1", "sd theta1", "mean theta2", "sd theta2", "P(theta2 > 0)", "worst z",
+                       "R-hat", "published means"});
     std::vector<Cell> first{"exact"};
     for (const double number : exact) first.emplace_back(number, 4);
     first.insert(first.end(), {"", "", "(0.4900, 0.0593)"});
@@ -216,8 +216,8 @@ std::array<double, 2> descend(Potential<double>& potential, std::array<double, 2
     return theta;
 }
 
-Table table_of_modes(Potential<double>& potential, const Draws& paths) {
-    Table table({"point", "theta1", "theta2", "U", "published"});
+ResultTable table_of_modes(Potential<double>& potential, const Draws& paths) {
+    ResultTable table({"point", "theta1", "theta2", "U", "published"});
     const auto add = [&](const std::string& name, const std::array<double, 2>& theta, const char* published) {
         table.row({name, {theta[0], 4}, {theta[1], 4}, {potential.evaluate(theta, {}).total(), 4}, published});
     };
@@ -313,7 +313,7 @@ void draw(const std::filesystem::path& name, const Grid& grid, const Grid& coars
     Figure figure(name, 4);
     figure.panel_size(330, 300);
     Panel& numbers = figure.panel("The data", "x", "density");
-    const Histogram histogram(data, -4, 5, 18);
+    const BinnedDraws histogram(data, -4, 5, 18);
     numbers.bars("data", histogram.middle, histogram.density, 0.45);
     numbers.set("unset key");
     Panel& exact = plane(figure, "Exact posterior: 50, 90 and 99 %");
@@ -398,7 +398,7 @@ int main(int argc, char** argv) {
         const Schedule annealed = Schedule::polynomial_between(0.02, 0.001, 0.55, options.draws);
         const Draws paths = unless_stopped(run_chains(cold, Sgld{.step_size = annealed, .batch = 10}, options));
 
-        const Table table = table_of_moments(runs, grid.sums.numbers()), modes = table_of_modes(potential, paths);
+        const ResultTable table = table_of_moments(runs, grid.sums.numbers()), modes = table_of_modes(potential, paths);
         table.show();
         table.save(example.path("gaussian_mixture"));
         modes.show();

@@ -201,7 +201,7 @@ struct Convergence {
         for (double& r : x) r -= 1;
         return x;
     }
-    void add_to(Table& table, const char* name) const {
+    void add_to(ResultTable& table, const char* name) const {
         table.row({name,
                    {static_cast<double>(rhat.size()), 0},
                    {quantile(rhat, 0.5), 3},
@@ -239,7 +239,7 @@ void draw_share(Panel& panel, const std::string& name, std::vector<double> value
 void show_convergence(const Setting& s, const Draws& hmc, Figure& figure) {
     const Tensor<double> functions = function_values(s, hmc, 200);
     const Convergence of_functions(functions), of_weights(hmc.values);
-    Table table({"HMC", "numbers", "R-hat: median", "95 %", "greatest", "ESS: median", "5 %"});
+    ResultTable table({"HMC", "numbers", "R-hat: median", "95 %", "greatest", "ESS: median", "5 %"});
     of_functions.add_to(table, "predictions");
     of_weights.add_to(table, "weights");
     table.show();
@@ -327,8 +327,8 @@ struct Intervals {
 };
 
 void compare(const Setting& s, const std::vector<Method>& methods, Panel& distance, Panel& scores, Panel& entropies) {
-    Table table({"method", "agreement, %", "total variation", "accuracy, %", "-log p", "ECE", "temperature"});
-    Table clothes({"method", "entropy of digits", "entropy of clothes", "AUROC"});
+    ResultTable table({"method", "agreement, %", "total variation", "accuracy, %", "-log p", "ECE", "temperature"});
+    ResultTable clothes({"method", "entropy of digits", "entropy of clothes", "AUROC"});
     std::vector<std::string> names;
     Intervals variations, surprises;
     for (const Method& m : methods) {

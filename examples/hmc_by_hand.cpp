@@ -217,7 +217,7 @@ void run(const Example& example, std::int64_t chain, std::int64_t discarded) {
     const std::int64_t gradients = (chain + discarded) * leapfrogs;
     std::printf("\nacceptance %.2f, %lld gradients of %d weights in %.1f s\n", acceptance,
                 static_cast<long long>(gradients), hidden + hidden + hidden * hidden + hidden + hidden + 1, seconds);
-    Table table({"", "x = -1, data", "x = 0.05, none"});
+    ResultTable table({"", "x = -1, data", "x = 0.05, none"});
     table.row(
         {"the curve that made the data", {std::sin(-3.0) * std::cos(-1.0), 2}, {std::sin(0.15) * std::cos(0.05), 2}});
     table.row({"best fit", {best[plot_width / 4], 2}, {best[plot_width / 2 + 1], 2}});

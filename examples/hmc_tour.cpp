@@ -80,7 +80,7 @@ void energy(const Example& example, Panel& panel) {
     constexpr double time = 20;
     ModelPotential<double> potential(ellipse);
     std::printf("1. Energy along a trajectory of time %g\n", time);
-    Table table({"rule", "steps", "worst error", "half the step: error divided by"});
+    ResultTable table({"rule", "steps", "worst error", "half the step: error divided by"});
     const auto follow = [&](const std::string& name, auto rule, double step, double before) {
         Point z{.q = {1, 0.6}, .p = {-0.5, 1}};
         z.evaluate(potential);
@@ -154,7 +154,7 @@ void random_walk(const Example& example, std::int64_t draws, Panel& panel) {
     const Draws walk = unless_stopped(run_chains(potential, Metropolis{.metric = MetricKind::unit}, options));
 
     std::printf("2. The same number of evaluations, %lld a chain\n", static_cast<long long>(options.draws));
-    Table table({"sampler", "acceptance", "effective draws of x per 1000 evaluations"});
+    ResultTable table({"sampler", "acceptance", "effective draws of x per 1000 evaluations"});
     const Worth by_walk = worth(walk, 1), by_hmc = worth(hmc, length);
     table.row({"random-walk Metropolis", {by_walk.acceptance, 2}, {by_walk.effective, 1}});
     table.row({"HMC, 20 leapfrog steps", {by_hmc.acceptance, 2}, {by_hmc.effective, 1}});
@@ -187,7 +187,7 @@ void partial_momentum(const Example& example, std::int64_t draws, Panel& panel) 
     const RunOptions options{.draws = draws, .seed = example.seed, .show = Show::nothing};
     Hmc sampler{.step_size = 0.08, .steps = 1, .metric = MetricKind::unit, .warmup = {.step_size = false}};
     std::printf("3. One leapfrog step of size %g, then p = alpha p + sqrt(1 - alpha^2) N(0, 1)\n", sampler.step_size);
-    Table table({"alpha", "acceptance", "effective draws of x per 1000 gradients"});
+    ResultTable table({"alpha", "acceptance", "effective draws of x per 1000 gradients"});
     for (const double alpha : {0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995}) {
         sampler.alpha = alpha;
         const Draws run = unless_stopped(run_chains(potential, sampler, options));
@@ -237,7 +237,7 @@ void temperature(const Example& example, std::int64_t draws, Panel& panel) {
     const Tensor<double> ticks = Tensor<double>::linspace(-2.5, 2.5, 501);
     const std::vector<double> grid(ticks.begin(), ticks.end());
     std::printf("4. Two wells, by kinetic Langevin dynamics with steps of %g\n", sampler.step_size);
-    Table table({"T", "measured on the momenta, p^2", "on the positions, x dU/dx"});
+    ResultTable table({"T", "measured on the momenta, p^2", "on the positions, x dU/dx"});
     for (const double t : {0.5, 1.0, 2.0}) {
         potential.set_temperature(t);
         const Draws run = unless_stopped(run_chains(potential, sampler, options));
@@ -253,7 +253,7 @@ void temperature(const Example& example, std::int64_t draws, Panel& panel) {
         }
         const QuantitySummary a = summarise(Chains(kinetic)), b = summarise(Chains(configurational));
         table.row({{t, 1}, {a.mean, a.mcse, 3}, {b.mean, b.mcse, 3}});
-        const Histogram found({x.begin(), x.end()}, -2.5, 2.5, 50);
+        const BinnedDraws found({x.begin(), x.end()}, -2.5, 2.5, 50);
         panel.points(t == 0.5 ? "T = 0.5" : t == 1 ? "T = 1" : "T = 2", found.middle, found.density);
         panel.line("", grid, exact_density(potential, t, grid));
     }

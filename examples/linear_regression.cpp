@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
         // a = cov(x, y) / var(x),    b = mean(y) - a mean(x),    s^2 = mean((y - a x - b)^2), the most likely one
         const double n = static_cast<double>(points), a = (n * sxy - sx * sy) / (n * sxx - sx * sx),
                      b = (sy - a * sx) / n, s = std::sqrt((syy - a * sxy - b * sy) / n);
-        Table table({"", "slope", "intercept", "noise"});
+        ResultTable table({"", "slope", "intercept", "noise"});
         table.row({"the truth", {slope, 4}, {intercept, 4}, {noise, 4}});
         table.row({"normal equations", {a, 4}, {b, 4}, {s, 4}});
         const auto fit = [&](const char* name, Gaussian<double> likelihood) {

@@ -185,7 +185,7 @@ int main(int argc, char** argv) {
 
         const std::vector<Place> places{{1, 0.6}, {-5, 5}, {5, -5}, {-10, 10}, {10, -10}, {0, 10}, {0, -10}};
         const std::vector<double> exact = exact_averages(places);
-        Table table({"place", "point estimate", "NUTS", "SGLD", "exact average"});
+        ResultTable table({"place", "point estimate", "NUTS", "SGLD", "exact average"});
         for (std::size_t k = 0; k < places.size(); ++k) {
             char name[40];
             std::snprintf(name, sizeof name, "(%g, %g)", places[k].x, places[k].y);

@@ -51,7 +51,8 @@ struct Setting {
     const Example& example;
     Dataset<float> train_data, test_data;
     std::int64_t hidden, epochs;
-    Table table{{"", "error %", "error % of the means", "-log p", "ECE", "likelihood", "complexity", "bits a weight"}};
+    ResultTable table{
+        {"", "error %", "error % of the means", "-log p", "ECE", "likelihood", "complexity", "bits a weight"}};
 };
 
 Sequential<float> network(std::int64_t hidden, double dropout_rate = 0) {
@@ -104,7 +105,7 @@ double seconds(const std::function<void()>& work) {
 
 void prune_table(const Sequential<float>& net, const Setting& s) {
     std::printf("Pruned by signal-to-noise, posterior means, %s:\n", mixture.describe().c_str());
-    Table table({"removed, %", "weights", "error %", "-log p", "ECE", "bytes", "us, 1 image", "ms, 1,000"});
+    ResultTable table({"removed, %", "weights", "error %", "-log p", "ECE", "bytes", "us, 1 image", "ms, 1,000"});
     const Tensor<float> one = s.test_data.slice(0, 1).inputs, many = s.test_data.slice(0, 1000).inputs;
     for (const double fraction : {0.0, 0.5, 0.75, 0.95, 0.98, 0.99}) {
         Sequential<float> pruned = net;

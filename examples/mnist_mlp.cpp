@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
 
         const Evaluation test = evaluate(net, likelihood, test_data);
         const double items = static_cast<double>(test_data.size());
-        Table table({"", "test accuracy, %", "-log p"});
+        ResultTable table({"", "test accuracy, %", "-log p"});
         table.row({"dense network",
                    {100 * test.score, 100 * std::sqrt(test.score * (1 - test.score) / items), 2},
                    {test.loss, 4}});

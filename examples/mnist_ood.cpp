@@ -199,7 +199,8 @@ Found sampled(const Task& task, const Sampler& sampler, std::uint64_t seed) {
 }
 
 void show_slips(const Example& example, const Found& found) {
-    Table table({"average over draws of SGLD", "confidence, digits", "confidence, strangers", "published, letters"});
+    ResultTable table(
+        {"average over draws of SGLD", "confidence, digits", "confidence, strangers", "published, letters"});
     const char* const rows[] = {"probabilities, same images", "logarithms, same images", "probabilities, shuffled",
                                 "logarithms, shuffled"};
     for (std::int64_t k = 0; k < 4; ++k)
@@ -229,7 +230,7 @@ void draw_way(Panel& panel, const Tensor<double>& way, double low, double high) 
     const std::int64_t windows = 10, length = way.size() / windows;
     for (std::int64_t k = windows; k-- > 0;) {
         const auto part = way.values().subspan(static_cast<std::size_t>(k * length), static_cast<std::size_t>(length));
-        const ::Histogram histogram({part.begin(), part.end()}, low, high, 100);
+        const BinnedDraws histogram({part.begin(), part.end()}, low, high, 100);
         const double highest = *std::max_element(histogram.density.begin(), histogram.density.end());
         std::vector<double> base, top;
         for (const double density : histogram.density) {
@@ -295,7 +296,7 @@ std::vector<Scores> all_scores(const std::vector<Method>& methods, const Indices
 
 void show(const Example& example, const std::string& name, const std::vector<Scores>& scores,
           const std::vector<ScoreColumn>& columns) {
-    const Table table = table_of(scores, columns);
+    const ResultTable table = table_of(scores, columns);
     table.show();
     table.save(example.path(name));
 }
@@ -309,7 +310,7 @@ void draw_confidences(const Example& example, const std::vector<Method>& methods
             std::vector<double> all;
             for (const Found& found : m.found) std::ranges::copy(confidences(found.at(key)), std::back_inserter(all));
             for (double& c : all) c = std::min(c, 0.9999);  // 1 is in the last cell
-            ::Histogram histogram(all, 0, 1, 20);
+            BinnedDraws histogram(all, 0, 1, 20);
             for (double& density : histogram.density) density /= 20;
             panel.bars(label, histogram.middle, histogram.density, key == std::string("digits") ? 0.02 : 0.045);
         }

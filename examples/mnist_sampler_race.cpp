@@ -267,12 +267,12 @@ int main(int argc, char** argv) {
                 r.found.push_back(
                     stage(example, r.name + ", seed " + std::to_string(seed), [&] { return r.run(seed); }));
         const std::vector<Scores> scores = scores_of(racers);
-        const Table table = table_of(scores, {{"error %", 2},
-                                              {"last network alone", 2},
-                                              {"-log p", 4},
-                                              {"error - momentum", 2},
-                                              {"seconds for 100 rounds", 1},
-                                              {"temperature"}});
+        const ResultTable table = table_of(scores, {{"error %", 2},
+                                                    {"last network alone", 2},
+                                                    {"-log p", 4},
+                                                    {"error - momentum", 2},
+                                                    {"seconds for 100 rounds", 1},
+                                                    {"temperature"}});
         table.show();
         table.save(example.path("mnist_sampler_race"));
         draw(example, task, racers);

@@ -292,8 +292,8 @@ int main(int argc, char** argv) {
             });
         };
 
-        ::Table table({"agent", "regret", "less than greedy by", "late regret of 1000", "of exploring alone",
-                       "edible eaten, %", "poisonous eaten, %"});
+        ResultTable table({"agent", "regret", "less than greedy by", "late regret of 1000", "of exploring alone",
+                           "edible eaten, %", "poisonous eaten, %"});
         Figure figure(example.path("mushroom_bandit"));
         Panel& panel = figure.panel("What wrong choices cost, added up (bars: one standard error)", "mushrooms offered",
                                     "regret, points");

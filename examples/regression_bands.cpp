@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
             high2.push_back(mean[i] + 2 * sd);
             truth.push_back(curve(x[i], 0));
         }
-        Table table({"x", "truth", "point estimate", "posterior mean", "its sd"});
+        ResultTable table({"x", "truth", "point estimate", "posterior mean", "its sd"});
         for (const std::size_t i : {0u, 40u, 90u, 140u, 200u, 280u})
             table.row(
                 {{std::round(100 * x[i]) / 100, 2}, {truth[i], 3}, {best[i], 3}, {mean[i], 3}, {high[i] - mean[i], 3}});

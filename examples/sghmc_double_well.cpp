@@ -61,7 +61,7 @@ constexpr double first_cell = -2.5, last_cell = 2.5, cell = (last_cell - first_c
 
 // Half the sum of all differences of probabilities: 0 for the same law, 1 for laws without anything in common. What is
 // outside the cells counts, too.
-double total_variation(const Histogram& p, const Histogram& q) {
+double total_variation(const BinnedDraws& p, const BinnedDraws& q) {
     double difference = 0, outside = 0;
     for (std::size_t k = 0; k < cells; ++k) {
         difference += std::abs(p.density[k] - q.density[k]) * cell;
@@ -84,11 +84,11 @@ struct Exact {
         const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
         for (std::size_t k = 0; k < x.size(); ++k) mean_square += x[k] * x[k] * weight[k] / total;
     }
-    Histogram histogram() const { return {x, first_cell, last_cell, cells, weight}; }
+    BinnedDraws histogram() const { return {x, first_cell, last_cell, cells, weight}; }
 };
 
 // What chance does to the total variation of so many independent draws: the sum of all E |count / n - p| / 2.
-double expected_variation(const Histogram& exact, double draws) {
+double expected_variation(const BinnedDraws& exact, double draws) {
     double sum = 0;
     for (const double density : exact.density)
         sum += std::sqrt(density * cell * (1 - density * cell) / (2 * std::numbers::pi * draws));
@@ -107,12 +107,12 @@ void two_wells(const Example& example, std::int64_t draws) {
         return square * (square - 2);
     });
     const Exact law(potential);
-    const Histogram exact = law.histogram();
+    const BinnedDraws exact = law.histogram();
     Figure figure(example.path("sghmc_double_well"), 2);
     Panel& without = figure.panel("Exact gradients", "x", "density");
     Panel& with = figure.panel("Gradients with noise of variance 4", "x", "density");
     std::printf("1. Two wells, %lld draws in 4 chains, 50 steps a draw\n", static_cast<long long>(draws));
-    Table table({"sampler", "acceptance", "mean of x^2", "total variation"});
+    ResultTable table({"sampler", "acceptance", "mean of x^2", "total variation"});
     table.row({"independent draws, expected",
                "",
                {law.mean_square, 3},
@@ -127,7 +127,7 @@ void two_wells(const Example& example, std::int64_t draws) {
             potential, sampler, {.draws = draws / 4, .thin = thin, .seed = example.seed, .show = Show::nothing}));
         const Tensor<double> x = run["x[1]"], acceptance = run.statistic(&ChainRecord::acceptance);
         const QuantitySummary square = summarise(Chains(squares(x)));
-        const Histogram found({x.begin(), x.end()}, first_cell, last_cell, cells);
+        const BinnedDraws found({x.begin(), x.end()}, first_cell, last_cell, cells);
         const double mean =
             std::accumulate(acceptance.begin(), acceptance.end(), 0.0) / static_cast<double>(acceptance.size());
         table.row({name, {mean, 2}, {square.mean, square.mcse, 3}, {total_variation(found, exact), 3}});
@@ -190,7 +190,7 @@ void phase_space(const Example& example, std::int64_t steps) {
     Figure figure(example.path("sghmc_phase_space"), 2);
     figure.panel_size(400, 360);
     std::printf("\n2. U = x^2 / 2, noise of sd 0.5, steps of time 0.1, %u paths\n", paths);
-    Table table({"dynamics", "mean energy at 1/3", "at 2/3", "at the end", "expected at the end"});
+    ResultTable table({"dynamics", "mean energy at 1/3", "at 2/3", "at the end", "expected at the end"});
     const auto show = [&](const char* name, const Dynamics& dynamics, double expected) {
         Tensor<double> energy = Tensor<double>::zeros({3, paths});
         std::vector<double> x, r;
@@ -281,7 +281,7 @@ void correlated(const Example& example, std::int64_t draws) {
     Panel& trade = figure.panel("Two numbers with correlation 0.9: five step sizes each",
                                 "autocorrelation time, gradients", "mean error of the covariances");
     std::printf("\n3. Correlation %g, noise of variance 1, %lld draws\n", correlation, static_cast<long long>(draws));
-    Table table({"sampler", "autocorrelation time", "error of covariances", "its law's"});
+    ResultTable table({"sampler", "autocorrelation time", "error of covariances", "its law's"});
     std::vector<double> times, errors;
     const auto show = [&](const std::string& name, const auto& sampler, double expected) {
         const Draws run = unless_stopped(

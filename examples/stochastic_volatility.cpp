@@ -375,7 +375,7 @@ double seconds_of(const Found& found) { return found.at("cost").data()[0] + foun
 double ess_per_second(const Found& found) { return ess_bulk(Chains(found.at("sigma"))) / seconds_of(found); }
 
 void show_posteriors(const Example& example, const std::vector<Method>& methods, const Known* exact) {
-    ::Table table({"method", "sigma", "sd of sigma", "nu", "sd of nu", "log evidence or ELBO"});
+    ResultTable table({"method", "sigma", "sd of sigma", "nu", "sd of nu", "log evidence or ELBO"});
     if (exact) {
         const Reference &sigma = exact->of[0], &nu = exact->of[1];
         table.row({"exact, by sums over grids", Cell(sigma.mean, 5), Cell(sigma.sd, 5), Cell(nu.mean, 2),
@@ -402,8 +402,8 @@ void show_posteriors(const Example& example, const std::vector<Method>& methods,
 }
 
 void show_costs(const Example& example, const std::vector<Method>& methods, bool published) {
-    ::Table table({"method", "R-hat of sigma", "E-BFMI", "gradients a draw", "ESS of sigma", "chain-seconds",
-                   "ESS of sigma a chain-second"});
+    ResultTable table({"method", "R-hat of sigma", "E-BFMI", "gradients a draw", "ESS of sigma", "chain-seconds",
+                       "ESS of sigma a chain-second"});
     if (published) {
         table.row({"published: Stan, NUTS in s", "", "low", "", Cell(238, 0), Cell(1130, 0), Cell(0.21, 2)});
         table.row({"published: PyMC", "", "", "", "", "874 s for two chains", ""});
@@ -423,7 +423,8 @@ void show_costs(const Example& example, const std::vector<Method>& methods, bool
 }
 
 void show_agreement(const Example& example, const Found& found, const Known* exact, const D& returns) {
-    ::Table table({"quantity", "NUTS, filtered", "sd", "exact", "exact sd", "Stan", "from Stan, in standard errors"});
+    ResultTable table(
+        {"quantity", "NUTS, filtered", "sd", "exact", "exact sd", "Stan", "from Stan, in standard errors"});
     for (const Reference& r : exact ? exact->of : std::vector<Reference>{}) {
         const double* s = found.at("s").data() + 3 * std::max<std::int64_t>(r.day - 1, 0);
         QuantitySummary q{.mean = s[0], .sd = s[1], .mcse = s[2]};
@@ -475,7 +476,7 @@ void draw_density(Panel& panel, const std::vector<Method>& methods, const std::s
     for (const auto& [label, found] : methods) {
         Numbers logs;
         for (const double x : found.at(name).values()) logs.push_back(std::log10(std::abs(x)));
-        const Histogram histogram(logs, std::log10(low), std::log10(high), 120);
+        const BinnedDraws histogram(logs, std::log10(low), std::log10(high), 120);
         Numbers x;
         for (const double middle : histogram.middle) x.push_back(std::pow(10, middle));
         panel.line(label, x, histogram.density);

@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
             std::printf("split %2lld  rmse %8.4f  log-likelihood %8.4f\n", static_cast<long long>(k + 1), test.rmse,
                         test.log_likelihood);
         }
-        ::Table table({"on test data", "mean", "noise alone"});
+        ResultTable table({"on test data", "mean", "noise alone"});
         table.row({"rmse", {rmse.mean(), rmse.error(), 3}, file.empty() ? "1" : ""});
         table.row({"log-likelihood", {log_likelihood.mean(), log_likelihood.error(), 3}, file.empty() ? "-1.42" : ""});
         table.show();

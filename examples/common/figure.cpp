@@ -111,8 +111,8 @@ void Panel::add(const std::string& label, const std::string& style, std::vector<
         if (column.size() != columns[0].size())
             throw pollen::ValueError("the series " + label + " of the panel " + title_ +
                                      " has columns of different lengths");
-    if (!label.empty() || series_.empty()) ++colour_;
-    series_.push_back({label, style, std::max(colour_, 0), std::move(columns)});
+    if (!std::exchange(chosen_, false) && (!label.empty() || series_.empty())) ++colour_;
+    series_.push_back({label, style, colour_, std::move(columns)});
 }
 
 void Panel::add_grid(const std::string& label, const std::string& style, const Numbers& x, const Numbers& y,
@@ -228,8 +228,8 @@ void Figure::save() const {
     }
 }
 
-Histogram::Histogram(const std::vector<double>& draws, double low, double high, int cells,
-                     const std::vector<double>& weights)
+BinnedDraws::BinnedDraws(const std::vector<double>& draws, double low, double high, int cells,
+                         const std::vector<double>& weights)
     : density(static_cast<std::size_t>(cells), 0) {
     const double cell = (high - low) / cells;
     for (int k = 0; k < cells; ++k) {

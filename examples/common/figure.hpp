@@ -26,8 +26,11 @@ class Panel {
     // The same as a map of colours from low (white) to high (dark).
     void heat(const Numbers& x, const Numbers& y, const Numbers& z);
 
-    // The series that follow have this colour, 0 to 7, and those after them the next ones.
-    void colour(int k) { colour_ = k - 1; }
+    // The next series has this colour, 0 to 7, and those after it the next ones.
+    void colour(int k) {
+        colour_ = k;
+        chosen_ = true;
+    }
     // Names at x = 0, 1, ... instead of numbers.
     void categories(const std::vector<std::string>& names);
     // A gnuplot command before the plot: `set logscale y`, `set yrange [0:1]`, `set key top right`.
@@ -51,6 +54,7 @@ class Panel {
     std::string title_, x_label_, y_label_, commands_;
     std::vector<Series> series_;
     int colour_ = -1;
+    bool chosen_ = false;
 };
 
 // A figure of one or several panels. Its series are written as NAME.csv, and drawn as NAME.png and NAME.svg by gnuplot
@@ -81,8 +85,8 @@ class Figure {
 };
 
 // The densities of draws in cells of equal width from low to high: {where each begins, density in it}.
-struct Histogram {
-    Histogram(const std::vector<double>& draws, double low, double high, int cells,
-              const std::vector<double>& weights = {});
+struct BinnedDraws {
+    BinnedDraws(const std::vector<double>& draws, double low, double high, int cells,
+                const std::vector<double>& weights = {});
     std::vector<double> begin, middle, density;
 };

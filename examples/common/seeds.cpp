@@ -21,10 +21,10 @@ Cell mean_cell(std::span<const double> x, int digits) {
     return {mean, x.size() > 1 ? std::sqrt(squares / (n - 1) / n) : Cell::none, digits};
 }
 
-Table table_of(const std::vector<Scores>& methods, const std::vector<ScoreColumn>& columns) {
+ResultTable table_of(const std::vector<Scores>& methods, const std::vector<ScoreColumn>& columns) {
     std::vector<std::string> names{"method"};
     for (const ScoreColumn& column : columns) names.push_back(column.name);
-    Table table(names);
+    ResultTable table(names);
     for (const Scores& scores : methods) {
         std::vector<Cell> row{scores.method};
         for (const ScoreColumn& column : columns) {

@@ -28,7 +28,7 @@ struct ScoreColumn {
     std::string name;
     int digits = 3;
 };
-Table table_of(const std::vector<Scores>& methods, const std::vector<ScoreColumn>& columns);
+ResultTable table_of(const std::vector<Scores>& methods, const std::vector<ScoreColumn>& columns);
 
 // The mean of a score with two standard errors for each method, side by side, and crosses for the seeds. `shift` moves
 // it to the right, in units of the distance between two methods.

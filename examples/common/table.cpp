@@ -37,7 +37,7 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-void Table::row(std::vector<Cell> cells) {
+void ResultTable::row(std::vector<Cell> cells) {
     if (cells.size() != columns_.size())
         throw pollen::ValueError("a row of a table with " + std::to_string(columns_.size()) + " columns has " +
                                  std::to_string(cells.size()) + " cells");
@@ -45,7 +45,7 @@ void Table::row(std::vector<Cell> cells) {
 }
 
 // The first column to the left, the others to the right.
-void Table::show() const {
+void ResultTable::show() const {
     std::vector<std::size_t> widths;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         widths.push_back(width(columns_[c]));
@@ -66,7 +66,7 @@ void Table::show() const {
     std::printf("\n");
 }
 
-void Table::save(const std::filesystem::path& name) const {
+void ResultTable::save(const std::filesystem::path& name) const {
     std::string csv, md, rule = "|";
     md = "|";
     for (std::size_t c = 0; c < columns_.size(); ++c) {

@@ -21,13 +21,13 @@ struct Cell {
 
 // A table of results, printed for people and written for programs:
 //
-//     Table table({"sampler", "mean", "published"});
+//     ResultTable table({"sampler", "mean", "published"});
 //     table.row({"NUTS", {0.4911, 0.0042, 3}, "0.490"});
 //     table.show();
 //     table.save(example.path("mixture"));
-class Table {
+class ResultTable {
   public:
-    explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+    explicit ResultTable(std::vector<std::string> columns) : columns_(std::move(columns)) {}
 
     void row(std::vector<Cell> cells);
     void show() const;
