@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(correlated_gaussian) {
     check(posterior, known, Nuts{}, {.draws = 10000, .least_ess = 1000});
     check(posterior, known, Hmc{.metric = dense});
     check(posterior, known, Hmc{}, {.draws = 15000});
-    check(posterior, known, Mala{.metric = dense}, {.draws = 8000, .thin = 40, .warmup = 3000});
+    check(posterior, known, Mala{.metric = dense}, {.draws = 8000, .thin = 40, .warmup = 10000});
     check(posterior, known, Metropolis{.metric = dense}, {.draws = 8000, .thin = 40, .warmup = 20000});
 }
 
