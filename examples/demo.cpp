@@ -16,7 +16,8 @@
 //
 // Expected output: two tables and three figures, in less than three minutes. The networks that average are as good on
 // digits or better, and much less sure of clothes (an area under the ROC curve of 0.99 against 0.93); of the larger one
-// nine weights of ten can go without harm.
+// nine weights of ten can go without harm. The prior and the steps were chosen in view of these scores, with one seed;
+// mnist_ood takes five.
 #include "common/example.hpp"
 #include "common/figure.hpp"
 #include "common/table.hpp"
