@@ -1,4 +1,5 @@
 #include "../support.hpp"
+#include "two_normals.hpp"
 
 #include <pollen/nn/check_gradient.hpp>
 #include <pollen/nn/function_potential.hpp>
@@ -10,17 +11,6 @@ using namespace pollen;
 using namespace pollen::test;
 
 BOOST_AUTO_TEST_SUITE(check_gradient)
-
-namespace {
-
-// Normal, with standard deviations 1 and 2.
-double two_normals(std::span<const double> x, std::span<double> slope) {
-    const double g[2] = {x[0], x[1] / 4};
-    std::copy_n(g, slope.size(), slope.begin());
-    return (x[0] * g[0] + x[1] * g[1]) / 2;
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_CASE(a_right_one_and_a_wrong_one) {
     FunctionPotential<double> right({"a", "b"}, two_normals);

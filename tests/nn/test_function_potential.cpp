@@ -1,4 +1,5 @@
 #include "../support.hpp"
+#include "two_normals.hpp"
 
 #include <pollen/nn/function_potential.hpp>
 #include <pollen/samplers/nuts.hpp>
@@ -11,17 +12,6 @@ using namespace pollen;
 using namespace pollen::test;
 
 BOOST_AUTO_TEST_SUITE(function_potential)
-
-namespace {
-
-// Normal, with standard deviations 1 and 2.
-double two_normals(std::span<const double> x, std::span<double> slope) {
-    const double g[2] = {x[0], x[1] / 4};
-    std::copy_n(g, slope.size(), slope.begin());
-    return (x[0] * g[0] + x[1] * g[1]) / 2;
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_CASE(a_function_is_a_potential) {
     FunctionPotential<double> potential(2, two_normals);

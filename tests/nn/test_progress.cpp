@@ -1,34 +1,14 @@
+#include "../standard_error.hpp"
 #include "../support.hpp"
 
 #include <pollen/nn/progress.hpp>
 
-#include <fcntl.h>
-#include <unistd.h>
-#include <cstdio>
-
 using namespace pollen;
+using namespace pollen::test;
 
 BOOST_AUTO_TEST_SUITE(progress)
 
 namespace {
-
-// What f writes to the standard error output.
-template <class F>
-std::string written(const F& f) {
-    std::FILE* file = std::tmpfile();
-    std::fflush(stderr);
-    const int old = dup(STDERR_FILENO);
-    dup2(fileno(file), STDERR_FILENO);
-    f();
-    std::fflush(stderr);
-    dup2(old, STDERR_FILENO);
-    close(old);
-    std::rewind(file);
-    std::string text;
-    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
-    std::fclose(file);
-    return text;
-}
 
 void work(Show show) {
     Progress progress(show, 1000);

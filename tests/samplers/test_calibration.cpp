@@ -4,6 +4,7 @@
 #include <pollen/samplers/hmc.hpp>
 #include <pollen/samplers/mala.hpp>
 #include <pollen/samplers/metropolis.hpp>
+#include <pollen/samplers/naive_sghmc.hpp>
 #include <pollen/samplers/nuts.hpp>
 
 #include <algorithm>
@@ -14,7 +15,7 @@ using namespace pollen::test;
 
 // Simulation-based calibration and Geweke's test of the exact samplers in full size, and of samplers that are wrong.
 //
-// Every p-value is held to 0.001. There are 59 of ranks and 144 of moments, so with another seed (POLLEN_TEST_SEED sets
+// Every p-value is held to 0.001. There are 59 of ranks and 170 of moments, so with another seed (POLLEN_TEST_SEED sets
 // one) up to one of five runs gives a false alarm. It is less: all samplers see the same simulated parameters and data.
 // Twins that are wrong have to be below 1e-6.
 BOOST_AUTO_TEST_SUITE(calibration, *boost::unit_test::label("slow"))
@@ -71,6 +72,10 @@ void check_kernels(const std::vector<double>& metric, double step, std::int64_t 
     check_moments<M>("Hmc", Hmc{.step_size = step, .steps = {1, 6}, .inverse_metric = metric}, transitions);
     check_moments<M>("Hmc, alpha 0.9", Hmc{.step_size = step, .steps = 1, .alpha = 0.9, .inverse_metric = metric}, 8);
     check_moments<M>("Mala", Mala{.step_size = step * step, .inverse_metric = metric}, transitions);
+    // Without a metric: steps of half the least scale. h is the square of a leapfrog step.
+    const double h = step * step / 4 * *std::ranges::min_element(metric);
+    check_moments<M>("NaiveSghmc, corrected", NaiveSghmc{.step_size = h, .length = 10, .metropolis = true},
+                     transitions);
     check_moments<M>("Nuts", Nuts{.step_size = step, .inverse_metric = metric}, transitions);
 }
 

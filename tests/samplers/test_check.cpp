@@ -1,5 +1,5 @@
 #include "../support.hpp"
-#include "calibration_models.hpp"
+#include "exact_simulation.hpp"
 
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/nn/distributions.hpp>
@@ -8,82 +8,12 @@
 #include <pollen/samplers/metropolis.hpp>
 #include <pollen/samplers/nuts.hpp>
 
-#include <atomic>
-#include <csignal>
-
 using namespace pollen;
 using namespace pollen::test;
 
 BOOST_AUTO_TEST_SUITE(check)
 
 namespace {
-
-const CalibrationOptions few{
-    .replications = 100, .draws = 49, .bins = 5, .warmup = 100, .thin = 3, .seed = 3, .show = Show::nothing};
-const GewekeOptions some{.chains = 4, .draws = 500, .seed = 3, .show = Show::nothing};
-
-// mu ~ N(0, 1),  y ~ N(mu, 1):  the posterior is N(y / 2, 1 / 2).
-struct Conjugate {
-    static constexpr std::size_t size = 1;
-    static std::vector<Quantity> quantities() { return {{"mu", {}, 0}}; }
-    static std::vector<double> prior(Random& random) { return {random.normal<double>()}; }
-
-    Conjugate(std::span<const double> x, Random& random) : y(random.normal(x[0], 1.0)) {}
-    double energy(std::span<const double> x, std::span<double> g) const {
-        if (!g.empty()) g[0] = 2 * x[0] - y;
-        return (x[0] * x[0] + (x[0] - y) * (x[0] - y)) / 2;
-    }
-    static void values(std::span<const double> x, std::span<double> out) { out[0] = x[0]; }
-
-    double y;
-};
-
-// Independent draws from that posterior, with a mean that is off by `shift` and a standard deviation by the factor
-// `width`.
-struct Exact {
-    double shift = 0, width = 1;
-    std::int64_t stays = 1;       // steps at one place
-    std::int64_t bad_chain = -1;  // throws
-    std::int64_t also_bad = -1;
-    std::atomic<int>* steps = nullptr;  // counted
-    int interrupt = -1;                 // Ctrl-C after so many
-
-    std::unique_ptr<Chain<double>> begin(std::unique_ptr<Potential<double>> potential, ChainStart<double> start) const;
-    std::string describe() const { return "Exact"; }
-};
-
-class ExactChain final : public Chain<double> {
-  public:
-    ExactChain(const Exact& options, std::unique_ptr<Potential<double>> potential, ChainStart<double> start)
-        : o_(options), start_(std::move(start)), position_(start_.position) {
-        std::vector<double> zero{0}, gradient(1);
-        potential->evaluate(zero, gradient);
-        y_ = -gradient[0];
-    }
-    StepStatistics step() override {
-        if (start_.chain == o_.bad_chain || start_.chain == o_.also_bad) throw ShapeError("Exact: out of luck");
-        if (o_.steps && ++*o_.steps == o_.interrupt) std::raise(SIGINT);
-        Random random = random_of(start_.seed, start_.chain, steps_);
-        if (steps_++ % o_.stays == 0)
-            position_[0] = y_ / 2 + o_.shift + o_.width * std::sqrt(0.5) * random.normal<double>();
-        return {};
-    }
-    std::span<const double> position() const override { return position_; }
-    std::int64_t steps() const override { return steps_; }
-    void visit(StateVisitor&) override {}
-
-  private:
-    Exact o_;
-    ChainStart<double> start_;
-    std::vector<double> position_;
-    double y_ = 0;
-    std::int64_t steps_ = 0;
-};
-
-std::unique_ptr<Chain<double>> Exact::begin(std::unique_ptr<Potential<double>> potential,
-                                            ChainStart<double> start) const {
-    return std::make_unique<ExactChain>(*this, std::move(potential), std::move(start));
-}
 
 // A chain that never moves.
 struct Still {
@@ -105,7 +35,6 @@ bool same(const GewekeTest& a, const GewekeTest& b) {
         return p.name == q.name && p.prior == q.prior && p.chain == q.chain && p.error == q.error && p.z == q.z;
     });
 }
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(gradients_of_the_models) {
@@ -185,15 +114,6 @@ BOOST_AUTO_TEST_CASE(same_at_any_number_of_threads) {
 }
 
 // Equal values count at random: ranks are uniform also of a quantity with few values, or with one.
-struct Rounded : Conjugate {
-    using Conjugate::Conjugate;
-    static std::vector<Quantity> quantities() { return {{"rounded", {}, 0}, {"one", {}, 1}}; }
-    static void values(std::span<const double> x, std::span<double> out) {
-        out[0] = std::round(x[0]);
-        out[1] = 1;
-    }
-};
-
 BOOST_AUTO_TEST_CASE(equal_values) {
     CalibrationOptions more = few;
     more.replications = 1000;
@@ -329,102 +249,6 @@ Warning: the chains are worth 314.8 independent draws of energy; its z says litt
 Warning: the chains are worth 374.2 independent draws of energy^2; its z says little. Take more draws, or more transitions for each.
 Warning: mu is 0.3538 along the chains and -0.01457 by simulation of prior and data (z = 4.539).
 )");
-}
-
-BOOST_AUTO_TEST_CASE(interrupts) {
-    std::atomic<int> steps = 0;
-    const Calibration c = calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 5000}, few);
-    BOOST_TEST(c.interrupted);
-    BOOST_TEST(c.replications > 0);
-    BOOST_TEST(c.replications < 100);
-    BOOST_TEST(std::ssize(c.quantities[0].ranks) == c.replications);
-    BOOST_TEST(summary(c).find("Warning: interrupted before all replications were done.\n") != std::string::npos);
-    steps = 0;
-    const GewekeTest g = geweke_test(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 100}, some);
-    BOOST_TEST(g.interrupted);
-    BOOST_TEST(g.chains == 0);
-    BOOST_TEST(!g.passed());
-    steps = 0;
-    BOOST_TEST(!calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 1}, few).passed());
-}
-
-BOOST_AUTO_TEST_CASE(errors_of_options) {
-    const auto error = [](CalibrationOptions o, const auto& change) {
-        change(o);
-        return error_of<ValueError>([&] { calibrate(simulation_of<Conjugate>(), Exact{}, o); });
-    };
-    BOOST_TEST(error(few, [](auto& o) { o.replications = 0; }) == "calibrate: replications is 0; at least 1 is needed");
-    BOOST_TEST(error(few, [](auto& o) { o.replications = 20'000'000; }) ==
-               "calibrate: replications is 20000000; at most 10000000 are possible");
-    BOOST_TEST(error(few, [](auto& o) { o.draws = 0; }) == "calibrate: draws is 0; at least 1 is needed");
-    BOOST_TEST(error(few, [](auto& o) { o.thin = 0; }) == "calibrate: thin is 0; at least 1 is needed");
-    BOOST_TEST(error(few, [](auto& o) { o.bins = 1; }) == "calibrate: bins is 1; at least 2 are needed");
-    BOOST_TEST(error(few, [](auto& o) { o.warmup = -1; }) == "calibrate: warmup is -1; it must not be negative");
-    BOOST_TEST(error(few, [](auto& o) { o.bins = 7; }) ==
-               "calibrate: 49 draws have 50 ranks, which 7 bins do not share equally");
-    const auto geweke_error = [](GewekeOptions o, const auto& change) {
-        change(o);
-        return error_of<ValueError>([&] { geweke_test(simulation_of<Conjugate>(), Exact{}, o); });
-    };
-    BOOST_TEST(geweke_error(some, [](auto& o) { o.chains = 0; }) == "geweke_test: chains is 0; at least 1 is needed");
-    BOOST_TEST(geweke_error(some, [](auto& o) { o.transitions = 0; }) ==
-               "geweke_test: transitions is 0; at least 1 is needed");
-    BOOST_TEST(geweke_error(some, [](auto& o) { o.draws = 19; }) == "geweke_test: draws is 19; at least 20 are needed");
-    BOOST_TEST(error_of<ValueError>([] { Calibration{}.passed(0); }) ==
-               "Calibration: level is 0; it must be between 0 and 1");
-    BOOST_TEST(error_of<ValueError>([] { summary(GewekeTest{}, 1); }) ==
-               "summary: level is 1; it must be between 0 and 1");
-}
-
-// Of all that fail, the first is named, at any number of threads.
-BOOST_AUTO_TEST_CASE(errors_of_a_replication) {
-    for (const int threads : {1, 2, 8}) {
-        with_threads(threads, [] {
-            BOOST_TEST(error_of<ShapeError>([] {
-                           calibrate(simulation_of<Conjugate>(), Exact{.bad_chain = 40, .also_bad = 16}, few);
-                       }) == "calibrate: replication 17: Exact: out of luck");
-            BOOST_TEST(error_of<ShapeError>([] {
-                           geweke_test(simulation_of<Conjugate>(), Exact{.bad_chain = 3, .also_bad = 1}, some);
-                       }) == "geweke_test: chain 2: Exact: out of luck");
-        });
-    }
-    const auto error = [](const auto& change) {
-        Simulation<double> model = simulation_of<Conjugate>();
-        change(model);
-        return error_of<Error>([&] { calibrate(model, Exact{}, few); });
-    };
-    BOOST_TEST(error([](auto& m) { m.prior = {}; }) == "calibrate: the simulation has no prior");
-    BOOST_TEST(error([](auto& m) { m.posterior = {}; }) == "calibrate: the simulation has no posterior");
-    BOOST_TEST(error([](auto& m) { m.posterior = [](auto, auto&) { return nullptr; }; }) ==
-               "calibrate: replication 1: there is no posterior");
-    BOOST_TEST(error([](auto& m) { m.prior = [](auto&) { return std::vector<double>(2); }; }) ==
-               "calibrate: replication 1: the prior draws 2 numbers; the posterior has 1");
-    BOOST_TEST(error([](auto& m) { m.prior = [](auto&) { return std::vector<double>{1e200}; }; }) ==
-               "calibrate: replication 1: energy is inf; it must be finite");
-    BOOST_TEST(error([](auto& m) {
-                   m.prior = [](auto&) -> std::vector<double> { throw std::runtime_error("no prior today"); };
-               }) == "calibrate: replication 1: no prior today");
-    BOOST_TEST(error([](auto& m) {
-                   m.posterior = [inner = m.posterior](auto x, auto& random) {
-                       auto u = inner(x, random);
-                       u->set_temperature(2);
-                       return u;
-                   };
-               }) ==
-               "calibrate: replication 1: the posterior has temperature 2; parameters drawn from the prior "
-               "belong to that of 1");
-    // Replications with different quantities.
-    const Simulation<double> one = simulation_of<Conjugate>(), two = simulation_of<Rounded>();
-    const Simulation<double> mixed{one.prior, [&](std::span<const double> x, Random& random) {
-                                       return (random.key().stream % 256 < 50 ? one : two).posterior(x, random);
-                                   }};
-    BOOST_TEST(error_of<ShapeError>([&] { calibrate(mixed, Exact{}, few); }) ==
-               "calibrate: replication 51 has 2 quantities; others have 1");
-    const Simulation<double> changing{one.prior, [&](std::span<const double> x, Random& random) {
-                                          return (random.uniform<double>() < 0.9 ? one : two).posterior(x, random);
-                                      }};
-    BOOST_TEST(error_of<ShapeError>([&] { geweke_test(changing, Exact{}, some); }) ==
-               "geweke_test: chain 1: the posterior has 2 quantities; another had 1");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

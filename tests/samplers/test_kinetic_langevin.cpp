@@ -110,6 +110,8 @@ BOOST_AUTO_TEST_CASE(errors) {
     const auto error = [](const KineticLangevin& options) {
         return error_of<ValueError>([&] { options.begin(standard_normal(), ChainStart<double>{{1, 1}, 0, 0, 0}); });
     };
+    BOOST_TEST(error({.step_size = 0}) == "KineticLangevin: step_size is 0; it must be positive");
+    BOOST_TEST(error({.step_size = std::nan("")}) == "KineticLangevin: step_size is nan; it must be positive");
     BOOST_TEST(error({.step_size = infinity}) == "KineticLangevin: step_size is inf; it must be positive");
     BOOST_TEST(error({.friction = 0}) == "KineticLangevin: friction is 0; it must be positive, or infinite");
     BOOST_TEST(KineticLangevin{}.describe() ==

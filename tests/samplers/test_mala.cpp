@@ -83,6 +83,8 @@ BOOST_AUTO_TEST_CASE(errors) {
     const auto error = [](const Mala& options) {
         return error_of<ValueError>([&] { options.begin(standard_normal(), ChainStart<double>{{1, 1}, 0, 0, 0}); });
     };
+    BOOST_TEST(error({.step_size = 0}) == "Mala: step_size is 0; it must be positive");
+    BOOST_TEST(error({.step_size = std::nan("")}) == "Mala: step_size is nan; it must be positive");
     BOOST_TEST(error({.step_size = -1}) == "Mala: step_size is -1; it must be positive");
     BOOST_TEST(error({.target_acceptance = 0}) == "Mala: target_acceptance is 0; it must be between 0 and 1");
     BOOST_TEST(

@@ -76,6 +76,7 @@ BOOST_AUTO_TEST_CASE(errors) {
         return error_of<ValueError>([&] { options.begin(standard_normal(), ChainStart<double>{{1, 1}, 0, 0, 100}); });
     };
     BOOST_TEST(error({.step_size = 0}) == "Metropolis: step_size is 0; it must be positive");
+    BOOST_TEST(error({.step_size = std::nan("")}) == "Metropolis: step_size is nan; it must be positive");
     BOOST_TEST(error({.target_acceptance = 0}) == "Metropolis: target_acceptance is 0; it must be between 0 and 1");
     BOOST_TEST(error({.first = -1}) == "Metropolis: first is -1; it must not be negative");
     BOOST_TEST(error({.window = 0}) == "Metropolis: window is 0; at least 1 is needed");

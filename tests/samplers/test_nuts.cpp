@@ -105,6 +105,7 @@ BOOST_AUTO_TEST_CASE(errors) {
         return error_of<ValueError>([&] { options.begin(standard_normal(), ChainStart<double>{{1, 1}, 0, 0, 0}); });
     };
     BOOST_TEST(error({.step_size = 0}) == "Nuts: step_size is 0; it must be positive");
+    BOOST_TEST(error({.step_size = std::nan("")}) == "Nuts: step_size is nan; it must be positive");
     BOOST_TEST(error({.max_depth = 0}) == "Nuts: max_depth is 0; it must be from 1 to 30");
     BOOST_TEST(error({.max_error = 0}) == "Nuts: max_error is 0; it must be positive");
     BOOST_TEST(error({.target_acceptance = 2}) == "Nuts: target_acceptance is 2; it must be between 0 and 1");
