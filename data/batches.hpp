@@ -59,7 +59,4 @@ class Batches {
     Background background_;  // the last member: its work is over before the others go
 };
 
-extern template class Batches<float>;
-extern template class Batches<double>;
-
 }  // namespace pollen

@@ -57,9 +57,4 @@ class Standardiser {
     Tensor<T> mean_, sd_;
 };
 
-extern template struct Dataset<float>;
-extern template struct Dataset<double>;
-extern template class Standardiser<float>;
-extern template class Standardiser<double>;
-
 }  // namespace pollen

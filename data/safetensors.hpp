@@ -20,17 +20,17 @@ class TensorFile {
     using Value = std::variant<Tensor<float>, Tensor<double>, Indices, Counters, Octets>;
 
     TensorFile() = default;
-    explicit TensorFile(std::string source) : source_(std::move(source)) {}
+    explicit TensorFile(std::string source);
 
     // What the file says about itself.
     std::map<std::string, std::string> metadata;
 
     // Adds a tensor, or replaces the one of that name. Tensors are shared, not copied, until somebody writes to them.
-    void set(const std::string& name, Tensor<float> tensor) { put(name, std::move(tensor)); }
-    void set(const std::string& name, Tensor<double> tensor) { put(name, std::move(tensor)); }
-    void set(const std::string& name, Indices tensor) { put(name, std::move(tensor)); }
-    void set(const std::string& name, Counters counters) { put(name, std::move(counters)); }
-    void set(const std::string& name, Octets octets) { put(name, std::move(octets)); }
+    void set(const std::string& name, Tensor<float> tensor);
+    void set(const std::string& name, Tensor<double> tensor);
+    void set(const std::string& name, Indices tensor);
+    void set(const std::string& name, Counters counters);
+    void set(const std::string& name, Octets octets);
 
     // The tensor of that name. Throws a FileError if there is none, if it is of another type, or, in the second form,
     // of another shape: `m.safetensors: there is no tensor "w1"; near it: "w0", "w2"`.
@@ -42,9 +42,9 @@ class TensorFile {
     // Numbers from 0 to 255 with one axis, however they are stored; FileError if one is not.
     Octets octets(std::string_view name) const;
 
-    bool contains(std::string_view name) const { return values_.contains(name); }
+    bool contains(std::string_view name) const;
     std::vector<std::string> names() const;  // sorted
-    std::size_t size() const { return values_.size(); }
+    std::size_t size() const;
     const std::map<std::string, Value, std::less<>>& values() const { return values_; }
 
     // The name that messages call it by, usually the path it was read from.

@@ -70,6 +70,16 @@ constexpr const char* kDtype<double> = "F64";
 
 }  // namespace
 
+// Here and not in the header, where each would have the map and its variant compiled for everyone who includes it.
+TensorFile::TensorFile(std::string source) : source_(std::move(source)) {}
+void TensorFile::set(const std::string& name, Tensor<float> tensor) { put(name, std::move(tensor)); }
+void TensorFile::set(const std::string& name, Tensor<double> tensor) { put(name, std::move(tensor)); }
+void TensorFile::set(const std::string& name, Indices tensor) { put(name, std::move(tensor)); }
+void TensorFile::set(const std::string& name, Counters counters) { put(name, std::move(counters)); }
+void TensorFile::set(const std::string& name, Octets octets) { put(name, std::move(octets)); }
+bool TensorFile::contains(std::string_view name) const { return values_.contains(name); }
+std::size_t TensorFile::size() const { return values_.size(); }
+
 void TensorFile::put(const std::string& name, Value value) {
     if (name == "__metadata__") throw ValueError("TensorFile: a tensor cannot be named __metadata__");
     values_.insert_or_assign(name, std::move(value));

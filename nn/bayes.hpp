@@ -134,7 +134,4 @@ std::vector<WeightPosterior<T>> weight_posteriors(const Module<T>& net);
 template <Real T>
 void set_means(Module<T>& net, const std::vector<PrunedTensor<T>>& pruned);
 
-extern template class Bayes<float>;
-extern template class Bayes<double>;
-
 }  // namespace pollen

@@ -24,7 +24,4 @@ class Bernoulli : public Likelihood<T> {
     std::string describe() const override { return "Bernoulli"; }
 };
 
-extern template class Bernoulli<float>;
-extern template class Bernoulli<double>;
-
 }  // namespace pollen

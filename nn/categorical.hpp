@@ -26,7 +26,4 @@ class Categorical : public Likelihood<T> {
     std::string describe() const override { return "Categorical"; }
 };
 
-extern template class Categorical<float>;
-extern template class Categorical<double>;
-
 }  // namespace pollen

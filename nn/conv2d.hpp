@@ -70,9 +70,4 @@ class ConvTranspose2d final : public Layer<ConvTranspose2d<T>, T> {
     bool has_bias_;
 };
 
-extern template class Conv2d<float>;
-extern template class Conv2d<double>;
-extern template class ConvTranspose2d<float>;
-extern template class ConvTranspose2d<double>;
-
 }  // namespace pollen

@@ -27,7 +27,4 @@ class Dense final : public Layer<Dense<T>, T> {
     bool has_bias_;
 };
 
-extern template class Dense<float>;
-extern template class Dense<double>;
-
 }  // namespace pollen

@@ -17,7 +17,4 @@ class Embedding final : public Layer<Embedding<T>, T> {
     Parameter<T> table;
 };
 
-extern template class Embedding<float>;
-extern template class Embedding<double>;
-
 }  // namespace pollen

@@ -50,7 +50,4 @@ class FunctionPotential final : public Potential<T> {
     BatchFunction f_;
 };
 
-extern template class FunctionPotential<float>;
-extern template class FunctionPotential<double>;
-
 }  // namespace pollen

@@ -46,7 +46,4 @@ class Gaussian : public Likelihood<T> {
     double sd_;
 };
 
-extern template class Gaussian<float>;
-extern template class Gaussian<double>;
-
 }  // namespace pollen

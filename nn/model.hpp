@@ -120,9 +120,4 @@ class ModelPotential final : public Potential<T> {
     Model<T> model_;
 };
 
-extern template class Model<float>;
-extern template class Model<double>;
-extern template class ModelPotential<float>;
-extern template class ModelPotential<double>;
-
 }  // namespace pollen

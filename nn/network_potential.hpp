@@ -66,7 +66,4 @@ class NetworkPotential final : public Potential<T> {
     Pass<T> pass_{tape_, parameters_};
 };
 
-extern template class NetworkPotential<float>;
-extern template class NetworkPotential<double>;
-
 }  // namespace pollen

@@ -38,9 +38,4 @@ class FilterResponseNorm final : public Layer<FilterResponseNorm<T>, T> {
     double epsilon_;
 };
 
-extern template class LayerNorm<float>;
-extern template class LayerNorm<double>;
-extern template class FilterResponseNorm<float>;
-extern template class FilterResponseNorm<double>;
-
 }  // namespace pollen

@@ -90,7 +90,4 @@ template <Real T>
 std::uint32_t initialise(HasParameters<T>& tree, std::uint64_t seed, Which which = Which::all,
                          std::uint32_t first_stream = 0);
 
-extern template class Parameters<float>;
-extern template class Parameters<double>;
-
 }  // namespace pollen

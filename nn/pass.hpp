@@ -105,7 +105,4 @@ class Pass {
     std::uint32_t random_layers_ = 0, random_weights_ = 0;
 };
 
-extern template class Pass<float>;
-extern template class Pass<double>;
-
 }  // namespace pollen

@@ -24,7 +24,4 @@ class Poisson : public Likelihood<T> {
     std::string describe() const override { return "Poisson"; }
 };
 
-extern template class Poisson<float>;
-extern template class Poisson<double>;
-
 }  // namespace pollen

@@ -123,11 +123,4 @@ MakePosterior<T> point_mass() {
     return [](const Parameter<T>& p) { return std::make_unique<PointMass<T>>(p); };
 }
 
-extern template class MeanField<float>;
-extern template class MeanField<double>;
-extern template class LowRank<float>;
-extern template class LowRank<double>;
-extern template class PointMass<float>;
-extern template class PointMass<double>;
-
 }  // namespace pollen

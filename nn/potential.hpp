@@ -81,7 +81,4 @@ class Potential {
     double temperature_ = 1;
 };
 
-extern template class Potential<float>;
-extern template class Potential<double>;
-
 }  // namespace pollen

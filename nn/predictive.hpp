@@ -151,9 +151,4 @@ template <Real T>
 Predictive<T> predict_thetas(const Module<T>& net, std::type_identity_t<std::span<const Tensor<T>>> thetas,
                              const Tensor<T>& x, PredictOptions options = {});
 
-extern template class Predictive<float>;
-extern template class Predictive<double>;
-extern template class PredictiveNumbers<float>;
-extern template class PredictiveNumbers<double>;
-
 }  // namespace pollen

@@ -68,9 +68,4 @@ class SparseConv2d final : public Layer<SparseConv2d<T>, T>, public HasStructure
     bool has_bias_;
 };
 
-extern template class SparseDense<float>;
-extern template class SparseDense<double>;
-extern template class SparseConv2d<float>;
-extern template class SparseConv2d<double>;
-
 }  // namespace pollen

@@ -40,7 +40,4 @@ class StudentT : public Likelihood<T> {
     bool learned_;
 };
 
-extern template class StudentT<float>;
-extern template class StudentT<double>;
-
 }  // namespace pollen

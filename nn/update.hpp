@@ -52,7 +52,4 @@ class Update final : GradientSink<T> {
     std::vector<Stretch<T>> all_;
 };
 
-extern template class Update<float>;
-extern template class Update<double>;
-
 }  // namespace pollen

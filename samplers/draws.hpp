@@ -92,9 +92,4 @@ std::string summary(const Draws& draws, std::initializer_list<std::string_view> 
 // The warnings alone.
 std::vector<std::string> warnings(const Draws& draws);
 
-extern template Tensor<double> Draws::statistic(std::vector<double> ChainRecord::*) const;
-extern template Tensor<double> Draws::statistic(std::vector<std::int64_t> ChainRecord::*) const;
-extern template Tensor<double> Draws::statistic(std::vector<std::int32_t> ChainRecord::*) const;
-extern template Tensor<double> Draws::statistic(std::vector<std::uint8_t> ChainRecord::*) const;
-
 }  // namespace pollen

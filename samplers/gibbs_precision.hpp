@@ -96,7 +96,4 @@ struct GibbsPrecision {
     }
 };
 
-extern template class GibbsPrecisionChain<float>;
-extern template class GibbsPrecisionChain<double>;
-
 }  // namespace pollen

@@ -63,7 +63,4 @@ class Metric {
     std::vector<T> root_;  // diagonal: square roots of the inverse; dense: L, row by row, zeros above the diagonal
 };
 
-extern template class Metric<float>;
-extern template class Metric<double>;
-
 }  // namespace pollen

@@ -37,9 +37,6 @@ Var<T> kl(const Categorical<T>& p, const Categorical<T>& q);
 template <Real T>
 Tensor<T> kl_each(const Categorical<T>& p, const Categorical<T>& q);
 
-extern template class Categorical<float>;
-extern template class Categorical<double>;
-
 }  // namespace distributions
 
 template <class P>

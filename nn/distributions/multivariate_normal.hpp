@@ -43,9 +43,6 @@ MultivariateNormal(const P&, const Q&) -> MultivariateNormal<RealOf<P, Q>>;
 template <Real T>
 Var<T> kl(const MultivariateNormal<T>& p, const MultivariateNormal<T>& q);
 
-extern template class MultivariateNormal<float>;
-extern template class MultivariateNormal<double>;
-
 }  // namespace distributions
 
 template <class X, class P, class Q>

@@ -84,17 +84,4 @@ class Simplex {
     static std::int64_t constrained_size(std::int64_t unconstrained) { return unconstrained + 1; }
 };
 
-extern template class Positive<float>;
-extern template class Positive<double>;
-extern template class LowerBound<float>;
-extern template class LowerBound<double>;
-extern template class UpperBound<float>;
-extern template class UpperBound<double>;
-extern template class Interval<float>;
-extern template class Interval<double>;
-extern template class Ordered<float>;
-extern template class Ordered<double>;
-extern template class Simplex<float>;
-extern template class Simplex<double>;
-
 }  // namespace pollen
