@@ -1,0 +1,52 @@
+#include "figures.hpp"
+
+#include "../common/figure.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace {
+
+struct Histogram {
+    std::vector<double> confidence, share;
+};
+
+// Shares of all images of all seeds in 20 cells.
+Histogram histogram_of(const std::vector<Found>& seeds, const std::string& key) {
+    std::vector<double> all;
+    for (const Found& found : seeds) std::ranges::copy(confidences(found.at(key)), std::back_inserter(all));
+    for (double& c : all) c = std::min(c, 0.9999);  // 1 is in the last cell
+    BinnedDraws binned(all, 0, 1, 20);
+    for (double& density : binned.density) density /= 20;
+    return {binned.middle, binned.density};
+}
+
+}  // namespace
+
+void draw_confidences(const Example& example, const std::vector<Method>& methods, const std::string& strangers) {
+    Figure figure(example.path("mnist_ood"), 3);
+    figure.panel_size(400, 270);
+    for (const Method& m : methods) {
+        Panel& panel = figure.panel(m.name, "confidence", "share of images");
+        const Histogram of_strangers = histogram_of(m.found, "strangers"), of_digits = histogram_of(m.found, "digits");
+        panel.bars(strangers, of_strangers.confidence, of_strangers.share, 0.045);
+        panel.bars("digits", of_digits.confidence, of_digits.share, 0.02);  // narrow, in front of the others
+        panel.set("set xrange [0:1]");
+        panel.set("set yrange [0:1]");
+        panel.set(&m == &methods.front() ? "set key top left" : "unset key");
+    }
+    figure.save();
+}
+
+void draw_differences(const Example& example, const std::vector<Scores>& scores) {
+    Figure figure(example.path("mnist_ood_auroc"));
+    Panel& panel = figure.panel("AUROC less that of SGD by entropy, with the same seed", "", "AUROC less SGD, MAP's");
+    draw_scores(panel, "by entropy: mean, two standard errors, and the seeds", scores, "entropy - SGD", -0.2);
+    draw_scores(panel, "by mutual information", scores, "information - SGD", 0.1);
+    panel.set("set xtics rotate by 20 right");
+    panel.set("set yrange [*<0:0<*]");  // 0, where SGD is, can be seen
+    panel.set("set xzeroaxis lw 1.5 lc rgb '#555555'");
+    panel.set("set key outside top center horizontal");
+    figure.save();
+}

@@ -1,0 +1,57 @@
+#include "slips.hpp"
+
+#include "../common/table.hpp"
+#include "scores.hpp"
+#include "task.hpp"
+
+#include <pollen/nn/likelihoods.hpp>
+#include <pollen/samplers/predict.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace pollen;
+using D = Tensor<double>;
+
+// Where the images are not the same, draw k has image i + 37 k in the place of image i. That is what comes of a loader
+// that shuffles anew for every draw.
+D averages(const Draws& draws, const Tensor<float>& images) {
+    const std::int64_t n = images.shape()[0];
+    std::vector<D> sums(4, D::zeros({n, 10}));
+    std::int64_t count = 0;
+    each_draw<float>(network(), draws, images, {}, [&](const Tensor<float>& outputs, double) {
+        const Tensor<float> p = Categorical<float>::probabilities(outputs);
+        for (std::int64_t i = 0; i < n; ++i)
+            for (std::int64_t c = 0; c < 10; ++c) {
+                const double here = p(i, c), elsewhere = p((i + 37 * count) % n, c);
+                sums[0](i, c) += here;
+                sums[1](i, c) += std::log(std::max(here, 1e-30));
+                sums[2](i, c) += elsewhere;
+                sums[3](i, c) += std::log(std::max(elsewhere, 1e-30));
+            }
+        ++count;
+    });
+    D found = D::zeros({4});
+    for (std::size_t k = 0; k < 4; ++k) {
+        for (double& x : sums[k].mutable_values()) {
+            x /= static_cast<double>(count);
+            if (k % 2 == 1) x = std::exp(x);
+        }
+        found(static_cast<std::int64_t>(k)) = mean_of(confidences(sums[k]));
+    }
+    return found;
+}
+
+void show_slips(const Example& example, const Found& sgld) {
+    ResultTable table(
+        {"average over draws of SGLD", "confidence, digits", "confidence, strangers", "published, letters"});
+    const char* const rows[] = {"probabilities, same images", "logarithms, same images", "probabilities, shuffled",
+                                "logarithms, shuffled"};
+    for (std::int64_t k = 0; k < 4; ++k)
+        table.row({rows[k],
+                   {sgld.at("digits_averages")(k), 4},
+                   {sgld.at("strangers_averages")(k), 4},
+                   k == 3 ? "0.015" : ""});
+    table.show();
+    table.save(example.path("mnist_ood_slips"));
+}

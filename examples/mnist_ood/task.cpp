@@ -1,0 +1,45 @@
+#include "task.hpp"
+
+#include <pollen/data/embedded.hpp>
+#include <pollen/data/image_set.hpp>
+#include <pollen/nn/likelihoods.hpp>
+
+#include <algorithm>
+
+using namespace pollen;
+
+std::int64_t Task::epochs(std::int64_t steps) const {
+    return std::max<std::int64_t>(1, steps * batch / train_data.size());
+}
+
+double Task::per_item(double rate) const { return rate / static_cast<double>(train_data.size()); }
+
+Task read_task(const std::string& strangers, const Sizes& sizes, bool quick) {
+    if (strangers != "fashion-mnist" && strangers != "notmnist")
+        throw ValueError("--strangers is " + strangers + "; it takes fashion-mnist or notmnist");
+    const auto directory = [quick](const std::string& set) {
+        if (set == "notmnist") return require_data(set);  // does not come with pollen
+        return quick ? embedded_data(set) : data_directory(set);
+    };
+    Task task{.train_data = read_image_set<float>(directory("mnist"), "train"),
+              .digits = read_image_set<float>(directory("mnist"), "test"),
+              .strangers = read_image_set<float>(directory(strangers), "test"),
+              .sizes = sizes};
+    if (quick) {
+        task.train_data = task.train_data.slice(0, 500);
+        task.digits = task.digits.slice(0, 300);
+        task.strangers = task.strangers.slice(0, 300);
+        task.show = Show::nothing;
+    }
+    return task;
+}
+
+// The images are halved first: a step takes a quarter of the time, and digits can still be read.
+Sequential<float> network(double dropout) {
+    return Sequential{AvgPool2d(2), Conv2d(1, 8, 3),  Relu(),         MaxPool2d(2), Conv2d(8, 16, 3), Relu(),
+                      Flatten(),    Dropout(dropout), Dense(256, 32), Relu(),       Dropout(dropout), Dense(32, 10)};
+}
+
+NetworkPotential<float> potential_of(const Task& task) {
+    return NetworkPotential<float>(network(), Categorical(), task.train_data, {.prior = GaussianPrior{.sd = prior_sd}});
+}

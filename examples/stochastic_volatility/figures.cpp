@@ -1,0 +1,99 @@
+#include "figures.hpp"
+
+#include "../common/figure.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace pollen;
+
+namespace {
+
+Numbers numbers(const Tensor<double>& x) { return {x.begin(), x.end()}; }
+
+std::string range(double low, double high) { return "[" + std::to_string(low) + ":" + std::to_string(high) + "]"; }
+
+// The key in some lines below the axis.
+void key_below(Panel& panel, int lines) {
+    panel.set("set key bmargin center horizontal samplen 3");
+    panel.set("set bmargin " + std::to_string(4 + lines));
+}
+
+// Densities of log10 |x|, so that narrow ones far apart fit on one axis. (As published the hybrid's x may be negative.)
+void draw_density(Panel& panel, const Methods& methods, const std::string& name, double low, double high) {
+    for (const Method& m : methods) {
+        Numbers logs, x;
+        for (const double value : m[name].values()) logs.push_back(std::log10(std::abs(value)));
+        const BinnedDraws histogram(logs, std::log10(low), std::log10(high), 120);
+        for (const double middle : histogram.middle) x.push_back(std::pow(10, middle));
+        panel.line(m.name, x, histogram.density);
+    }
+    panel.set("set logscale x");
+    panel.set("set xrange " + range(low, high));
+    key_below(panel, 3);
+}
+
+void draw_trace(Panel& panel, const Methods& nuts_runs) {
+    for (const Method& m : nuts_runs) {
+        if (m.name == "NUTS, innovations") continue;  // it has fewer draws
+        const double* first_chain = m["sigma"].data();
+        const Numbers sigma(first_chain, first_chain + m["sigma"].shape()[1]);
+        Numbers draw;
+        for (std::size_t k = 0; k < sigma.size(); ++k) draw.push_back(static_cast<double>(k));
+        panel.line(m.name, draw, sigma);
+    }
+    key_below(panel, 2);
+}
+
+void draw_speed(Panel& panel, const Methods& nuts_runs, const Known* known) {
+    Numbers x, speeds;
+    std::vector<std::string> names;
+    const auto bar = [&](const std::string& name, double speed) {
+        x.push_back(static_cast<double>(names.size()));
+        speeds.push_back(speed);
+        names.push_back(name);
+    };
+    if (known && known->published) bar("Stan in s", 0.21);
+    for (const Method& m : nuts_runs) bar(m.name.substr(m.name.find(' ') + 1), m.ess_per_second());  // without "NUTS, "
+    panel.bars("", x, speeds, 0.6);
+    panel.categories(names);
+    panel.set("set logscale y");
+    panel.set("set yrange [0.01:]");
+}
+
+}  // namespace
+
+void draw_bands(const Example& example, const Methods& methods, const Market& market) {
+    Figure figure(example.path("stochastic_volatility"), 2);
+    figure.panel_size(560, 330);
+    const Numbers truth = numbers(methods.front()["middle"]);
+    const double most = 1.5 * *std::ranges::max_element(truth);
+    for (const Method& m : methods) {
+        Panel& panel = figure.panel(m.name, "year", "volatility exp(s), % a day");
+        panel.band("90 %", market.years, numbers(m["low"]), numbers(m["high"]));
+        if (m.has("mean low"))
+            panel.band("90 % of the means", market.years, numbers(m["mean low"]), numbers(m["mean high"]));
+        panel.colour(0);
+        panel.line("median", market.years, numbers(m["middle"]));
+        panel.colour(6);
+        if (&m != &methods.front()) panel.dashed("median of NUTS", market.years, truth);
+        key_below(panel, 2);
+        panel.set("set yrange " + range(0, most));
+        panel.set("set xrange " + range(market.years.front(), market.years.back()));
+    }
+    figure.save();
+}
+
+void draw_posteriors(const Example& example, const Methods& methods, const Methods& nuts_runs, const Known* known) {
+    Figure figure(example.path("stochastic_volatility_posteriors"), 2);
+    figure.panel_size(560, 400);
+    draw_density(figure.panel("Posterior of sigma, the daily step of s", "sigma", "density of log10 sigma"), methods,
+                 "sigma", 0.002, 1);
+    draw_density(figure.panel("Posterior of nu, degrees of freedom", "nu", "density of log10 nu"), methods, "nu", 1,
+                 200);
+    draw_trace(figure.panel("sigma along one chain of NUTS", "draw", "sigma"), nuts_runs);
+    draw_speed(
+        figure.panel("NUTS: effective draws of sigma a chain-second", "coordinates", "ESS / s, warm-up included"),
+        nuts_runs, known);
+    figure.save();
+}

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+// What is known of a quantity: its exact mean and sd in the posterior, and Stan's, published with a standard error.
+struct Reference {
+    const char* name;
+    std::int64_t day;  // of s, counted from 1; 0: a parameter
+    double mean, sd;
+    double stan = NAN, stan_error = NAN, stan_sd = NAN;
+};
+
+struct Known {
+    std::int64_t days;
+    double log_evidence;
+    std::vector<Reference> of;  // sigma, nu, and s on some days
+    bool published = false;     // whether others sampled it, too
+};
+
+// What is known of the first 300 returns, and of all 2905; nullptr for another number.
+const Known* known_of(std::int64_t days);

@@ -1,0 +1,40 @@
+#include "method.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace pollen;
+using D = Tensor<double>;
+
+double Method::ess_per_second() const { return ess_bulk(Chains(found.at("sigma"))) / found.at("seconds").item(); }
+
+Found summary_of_path(const D& s) {
+    const std::int64_t chains = s.shape()[0], draws = s.shape()[1], n = s.shape()[2];
+    D low = D::empty({n}), middle = D::empty({n}), high = D::empty({n}), moments = D::empty({n, 3});
+    for (std::int64_t i = 0; i < n; ++i) {
+        D day = D::empty({chains, draws});
+        for (std::int64_t k = 0; k < day.size(); ++k) day.mutable_data()[k] = s.data()[k * n + i];
+        const QuantitySummary q = summarise(Chains(day));
+        low(i) = 100 * std::exp(q.q5);
+        middle(i) = 100 * std::exp(q.q50);
+        high(i) = 100 * std::exp(q.q95);
+        moments(i, 0) = q.mean;
+        moments(i, 1) = q.sd;
+        moments(i, 2) = q.mcse;
+    }
+    return {{"low", low}, {"middle", middle}, {"high", high}, {"s", moments}};
+}
+
+Found summary_of(const Draws& run, const D& s) {
+    Found found = summary_of_path(s);
+    double seconds = 0, gradients = 0;
+    for (const ChainRecord& chain : run.chains) {
+        seconds += chain.warmup_seconds + chain.sampling_seconds;
+        gradients += static_cast<double>(chain.gradient_count);
+    }
+    found["sigma"] = run["sigma"];
+    found["nu"] = run["nu"];
+    found["seconds"] = D::scalar(seconds);
+    found["gradients"] = D::scalar(gradients);
+    return found;
+}
