@@ -1,0 +1,110 @@
+#include "comparison.hpp"
+
+#include "convergence.hpp"
+
+#include <pollen/nn/metrics.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace pollen;
+
+namespace {
+
+struct Mean {
+    double mean = 0, error = 0;
+
+    explicit Mean(const std::vector<double>& x) {
+        const double n = static_cast<double>(x.size());
+        double squares = 0;
+        for (const double v : x) mean += v / n;
+        for (const double v : x) squares += (v - mean) * (v - mean);
+        error = std::sqrt(squares / (n - 1) / n);
+    }
+    Cell cell(int digits, double scale = 1) const { return {scale * mean, scale * error, digits}; }
+};
+
+// One number a test digit.
+struct Comparison {
+    std::vector<double> agree, variation, right, surprise;  // surprise: -log p of the right class
+
+    Comparison(const Method& method, const Indices& labels) {
+        const Tensor<double>&p = method.found.at("test"), &q = method.reference;
+        for (std::int64_t i = 0; i < p.shape()[0]; ++i) {
+            const std::span<const double> a(p.data() + 10 * i, 10), b(q.data() + 10 * i, 10);
+            const auto top = std::ranges::max_element(a) - a.begin();
+            double difference = 0;
+            for (std::size_t c = 0; c < 10; ++c) difference += std::abs(a[c] - b[c]) / 2;
+            variation.push_back(difference);
+            agree.push_back(top == std::ranges::max_element(b) - b.begin());
+            right.push_back(top == labels.data()[i]);
+            surprise.push_back(-std::log(a[static_cast<std::size_t>(labels.data()[i])]));
+        }
+    }
+};
+
+// Means with two standard errors, one a method.
+void draw_means(Panel& panel, const std::vector<Method>& methods, const Indices& labels,
+                std::vector<double> Comparison::*numbers) {
+    std::vector<std::string> names;
+    std::vector<double> x, y, low, high;
+    for (const Method& method : methods) {
+        const Mean m(Comparison(method, labels).*numbers);
+        x.push_back(static_cast<double>(names.size()));
+        y.push_back(m.mean);
+        low.push_back(m.mean - 2 * m.error);
+        high.push_back(m.mean + 2 * m.error);
+        names.push_back(method.name);
+    }
+    panel.intervals("", x, y, low, high);
+    panel.categories(names);
+    panel.set("set xtics rotate by -35");
+    panel.set("set yrange [0:*]");
+}
+
+}  // namespace
+
+ResultTable table_of_methods(const std::vector<Method>& methods, const Indices& labels) {
+    ResultTable table({"method", "agreement, %", "total variation", "accuracy, %", "-log p", "ECE", "temperature"});
+    for (const Method& m : methods) {
+        const Comparison c(m, labels);
+        const auto temperature = m.found.find("temperature");
+        table.row({m.name,
+                   Mean(c.agree).cell(1, 100),
+                   Mean(c.variation).cell(3),
+                   Mean(c.right).cell(1, 100),
+                   Mean(c.surprise).cell(3),
+                   {ece(m.found.at("test"), labels), 3},
+                   temperature == m.found.end() ? Cell("-") : Cell(temperature->second(0), temperature->second(1), 3)});
+    }
+    return table;
+}
+
+ResultTable table_of_clothes(const std::vector<Method>& methods) {
+    ResultTable table({"method", "entropy of digits", "entropy of clothes", "AUROC"});
+    for (const Method& m : methods) {
+        const Tensor<double> digits = predictive_entropy(m.found.at("test")),
+                             clothes = predictive_entropy(m.found.at("clothes"));
+        table.row({m.name,
+                   Mean({digits.begin(), digits.end()}).cell(3),
+                   Mean({clothes.begin(), clothes.end()}).cell(3),
+                   {auroc(digits, clothes), auroc_standard_error(digits, clothes), 3}});
+    }
+    return table;
+}
+
+void draw_comparison(Figure& figure, const std::vector<Method>& methods, const Indices& labels) {
+    draw_means(figure.panel("Distance to HMC, 95 % intervals", "", "total variation"), methods, labels,
+               &Comparison::variation);
+    draw_means(figure.panel("1,000 test digits, 95 % intervals", "", "-log p"), methods, labels, &Comparison::surprise);
+    Panel& entropies =
+        figure.panel("Pictures of clothes, by networks that know digits", "entropy, nats", "share below");
+    for (const Method& m : methods) {
+        if (m.name == "HMC, one chain") continue;  // its line would hide that of HMC
+        const Tensor<double> entropy = predictive_entropy(m.found.at("clothes"));
+        draw_share(entropies, m.name, {entropy.begin(), entropy.end()});
+    }
+    entropies.set("set xrange [0:2.4]");
+    entropies.set("set yrange [0:1.6]");  // room for the key
+    entropies.set("set ytics 0, 0.2, 1");
+}
