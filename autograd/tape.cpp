@@ -172,6 +172,7 @@ void TapeState<T>::rewind(std::uint32_t size) {
         if (n.backward) n.backward.reset();
         n.needs_grad = false;
         n.keep_grad = false;
+        n.bound = nullptr;
         if (n.input_count) inputs_left = n.first_input;
         n.input_count = 0;
     }
@@ -192,7 +193,7 @@ void Backward<T>::pass_grad(int k) {
     auto& from = state_.node(index_);
     auto& to = state_.node(input_index(k));
     if (!to.needs_grad) return;
-    if (!to.grad && !from.keep_grad) {
+    if (!to.grad && !to.bound && !from.keep_grad) {
         to.grad = std::exchange(from.grad, nullptr);
         return;
     }

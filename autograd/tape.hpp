@@ -114,6 +114,7 @@ class TapeState {
     struct Node {
         Tensor<T> value;
         Buffer* grad = nullptr;  // made when first needed
+        T* bound = nullptr;      // where the gradient is added instead, see bind_grad
         const char* name = "";
         std::uint32_t first_input = 0;
         std::uint32_t input_count = 0;
@@ -166,6 +167,7 @@ class TapeState {
     GradientSlot<T> slot(std::uint32_t index) {
         Node& n = node(index);
         if (!n.needs_grad) return {};
+        if (n.bound) return {n.bound, false};
         const bool fresh = n.grad == nullptr;
         if (fresh)
             n.grad = pool_.take_here(static_cast<std::size_t>(n.value.size()) * sizeof(T));
@@ -176,6 +178,9 @@ class TapeState {
 
     Tensor<T> grad(std::uint32_t index);
     void keep_grad(std::uint32_t index);
+    // The gradient of a variable is added to the numbers at `to`, which have to be there until the tape is cleared.
+    // grad() does not know it then.
+    void bind_grad(const Var<T>& variable, T* to) { node(variable.index()).bound = to; }
     void seed(const Var<T>& output, const Tensor<T>& seed);
     void run_backward(std::uint32_t last);
     void zero_grad();

@@ -90,16 +90,12 @@ void NetworkPotential<T>::check(std::span<const T> theta, std::span<T> gradient)
 template <Real T>
 Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradient) {
     check(theta, gradient);
-    Energy energy;
+    Energy energy{.prior = prior(theta, gradient)};
     for (Int first = 0; first < data_.size(); first += options_.piece) {
         const Int count = std::min(options_.piece, data_.size() - first);
         const Dataset<T> piece{rows_of(data_.inputs, first, count), rows_of(data_.targets, first, count),
                                rows_of(data_.labels, first, count)};
-        likelihood(theta, gradient, piece, 1, energy);
-        if (first == 0)
-            add_prior(theta, gradient, energy);
-        else if (!gradient.empty())
-            add_gradient(gradient);
+        energy.likelihood += likelihood(theta, gradient, piece, 1);
     }
     return energy;
 }
@@ -108,71 +104,50 @@ template <Real T>
 Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradient, std::span<const Int> batch) {
     check(theta, gradient);
     if (batch.empty()) throw ValueError("NetworkPotential: the batch is empty");
-    Energy energy;
-    likelihood(theta, gradient, data_.take(batch),
-               static_cast<double>(data_.size()) / static_cast<double>(batch.size()), energy);
-    add_prior(theta, gradient, energy);
+    Energy energy{.prior = prior(theta, gradient)};
+    energy.likelihood = likelihood(theta, gradient, data_.take(batch),
+                                   static_cast<double>(data_.size()) / static_cast<double>(batch.size()));
     return energy;
 }
 
-// The gradient of parameter block k that is on the tape, if there is one.
+// -log p(theta); writes its gradient.
 template <Real T>
-const T* NetworkPotential<T>::on_tape(std::size_t k) {
-    Buffer* g = tape_.state().node(pass_.leaves()[k].index()).grad;
-    return g ? static_cast<const T*>(g->data()) : nullptr;
-}
-
-// Writes the gradient: that of the prior, and that of the likelihood on the tape, in one pass over all weights.
-template <Real T>
-void NetworkPotential<T>::add_prior(std::span<const T> theta, std::span<T> gradient, Energy& energy) {
+double NetworkPotential<T>::prior(std::span<const T> theta, std::span<T> gradient) const {
     constexpr Int block = 1024, grain = kernels::map_grain;
-    for (std::size_t k = 0; k < parameters_.count(); ++k) {
-        const Quantity& at = blocks_[k];
-        const Prior& prior = priors_[k];
-        const Int n = at.shape.size();
-        const T* w = theta.data() + at.offset;
-        T* g = gradient.empty() ? nullptr : gradient.data() + at.offset;
-        const T* likelihood = g ? on_tape(k) : nullptr;
+    double energy = 0;
+    for (std::size_t k = 0; k < blocks_.size(); ++k) {
+        const Prior& law = priors_[k];
+        const Int n = blocks_[k].shape.size();
+        const T* w = theta.data() + blocks_[k].offset;
+        T* g = gradient.empty() ? nullptr : gradient.data() + blocks_[k].offset;
         std::vector<double> sums(static_cast<std::size_t>((n + grain - 1) / grain));
         parallel_for(n, grain, [&](Int begin, Int end) {
             double& sum = sums[static_cast<std::size_t>(begin / grain)];
             for (Int i = begin; i < end; i += block) {
                 const Int count = std::min(block, end - i);
-                sum += prior.log_prob(w + i, count);
-                if (!g) continue;
-                prior.slopes(w + i, count, g + i);
-                for (Int j = i; j < i + count; ++j) g[j] = likelihood ? likelihood[j] - g[j] : -g[j];
+                sum += g ? law.descent(w + i, count, g + i) : law.log_prob(w + i, count);
             }
         });
-        for (const double sum : sums) energy.prior -= sum;
+        for (const double sum : sums) energy -= sum;
     }
+    return energy;
 }
 
-// Adds to the energy, and leaves the gradient on the tape.
+// -scale log p(batch | theta); adds its gradient, straight from the last op of the backward pass.
 template <Real T>
-void NetworkPotential<T>::likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& batch,
-                                     double scale, Energy& energy) {
+double NetworkPotential<T>::likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& batch,
+                                       double scale) {
     tape_.clear();
     pass_.restart({}, theta);
     const Var<T> log_prob = likelihood_->log_prob(pass_, (*net_)(pass_, tape_.borrow(batch.inputs)), batch);
-    energy.likelihood -= scale * static_cast<double>(log_prob.item());
-    if (gradient.empty()) return;
+    const double energy = -scale * static_cast<double>(log_prob.item());
+    if (gradient.empty()) return energy;
     TapeState<T>& tape = tape_.state();
+    for (std::size_t k = 0; k < blocks_.size(); ++k)
+        tape.bind_grad(pass_.leaves()[k], gradient.data() + blocks_[k].offset);
     *tape.slot(log_prob.index()).data = static_cast<T>(-scale);
     tape.run_backward(log_prob.index());
-}
-
-template <Real T>
-void NetworkPotential<T>::add_gradient(std::span<T> gradient) {
-    using kernels::Batch;
-    using kernels::Stream;
-    for (std::size_t k = 0; k < blocks_.size(); ++k)
-        if (const T* g = on_tape(k)) {
-            T* to = gradient.data() + blocks_[k].offset;
-            kernels::map(
-                blocks_[k].shape.size(), to, [](const Batch<T>& a, const Batch<T>& b) { return a + b; }, Stream<T>{to},
-                Stream<T>{g});
-        }
+    return energy;
 }
 
 template <Real T>

@@ -48,11 +48,8 @@ class NetworkPotential final : public Potential<T> {
 
   private:
     NetworkPotential(const NetworkPotential& other);
-    void likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& batch, double scale,
-                    Energy& energy);
-    void add_prior(std::span<const T> theta, std::span<T> gradient, Energy& energy);
-    void add_gradient(std::span<T> gradient);
-    const T* on_tape(std::size_t k);
+    double prior(std::span<const T> theta, std::span<T> gradient) const;
+    double likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& batch, double scale);
     void check(std::span<const T> theta, std::span<T> gradient) const;
 
     Part<T> net_;

@@ -45,6 +45,27 @@ void GaussianPrior::slopes(const T* w, std::int64_t n, T* out) const {
     const Batch<T> inverse = splat<T>(-1 / (sd * sd));
     each(w, n, out, [=](const Batch<T>& x) { return x * inverse; });
 }
+template <Real T>
+double GaussianPrior::descent(const T* w, std::int64_t n, T* out) const {
+    const T precision = static_cast<T>(1 / (sd * sd)), inverse = static_cast<T>(1 / sd);
+    constexpr std::int64_t width = Batch<T>::size;
+    const std::int64_t whole = n - n % (4 * width);
+    Batch<T> sums[4] = {Batch<T>(T(0)), Batch<T>(T(0)), Batch<T>(T(0)), Batch<T>(T(0))};
+    for (std::int64_t i = 0; i < whole; i += 4 * width)
+        for (std::int64_t k = 0; k < 4; ++k) {
+            const auto x = Batch<T>::load_unaligned(w + i + k * width);
+            const Batch<T> z = x * inverse;
+            sums[k] += z * z;
+            (x * precision).store_unaligned(out + i + k * width);
+        }
+    auto squares = static_cast<double>(xsimd::hadd((sums[0] + sums[1]) + (sums[2] + sums[3])));
+    for (std::int64_t i = whole; i < n; ++i) {
+        const T z = w[i] * inverse;
+        squares += static_cast<double>(z * z);
+        out[i] = w[i] * precision;
+    }
+    return -0.5 * squares - static_cast<double>(n) * (std::log(sd) + log_sqrt_2pi);
+}
 
 namespace {
 
@@ -163,6 +184,8 @@ void Prior::fail() const {
     template double P::log_prob(const double*, std::int64_t) const;    \
     template void P::slopes(const float*, std::int64_t, float*) const; \
     template void P::slopes(const double*, std::int64_t, double*) const;
+template double GaussianPrior::descent(const float*, std::int64_t, float*) const;
+template double GaussianPrior::descent(const double*, std::int64_t, double*) const;
 POLLEN_INSTANTIATE(GaussianPrior)
 POLLEN_INSTANTIATE(ScaleMixturePrior)
 POLLEN_INSTANTIATE(LaplacePrior)

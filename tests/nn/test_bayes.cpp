@@ -76,6 +76,14 @@ BOOST_AUTO_TEST_CASE(priors_and_their_slopes) {
         double sum = 0;
         for (const double w : many) sum += prior.log_prob(&w, 1);
         BOOST_TEST(std::abs(prior.log_prob(many.data(), 1000) - sum) < 1e-9 * std::abs(sum));
+        // Value and slopes in one pass.
+        for (const std::int64_t n : {1, 37, 1000}) {
+            std::vector<double> slopes(static_cast<std::size_t>(n)), descent(slopes);
+            prior.slopes(many.data(), n, slopes.data());
+            const double value = prior.descent(many.data(), n, descent.data()), other = prior.log_prob(many.data(), n);
+            BOOST_TEST(std::abs(value - other) < 1e-12 * std::abs(other), prior.describe());
+            for (std::size_t i = 0; i < slopes.size(); ++i) BOOST_TEST_REQUIRE(descent[i] == -slopes[i]);
+        }
     }
 }
 

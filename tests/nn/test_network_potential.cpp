@@ -2,9 +2,12 @@
 
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/nn/activations.hpp>
+#include <pollen/nn/categorical.hpp>
+#include <pollen/nn/conv2d.hpp>
 #include <pollen/nn/dense.hpp>
 #include <pollen/nn/gaussian.hpp>
 #include <pollen/nn/network_potential.hpp>
+#include <pollen/nn/pool.hpp>
 #include <pollen/nn/sequential.hpp>
 #include <pollen/nn/student_t.hpp>
 
@@ -73,6 +76,37 @@ BOOST_AUTO_TEST_CASE(pieces_and_threads_do_not_matter) {
             BOOST_TEST(whole.evaluate(theta, c).total() == one.total());
             BOOST_TEST((c == a));
         });
+}
+
+// Gradients go from the last op of a backward pass straight to where the sampler wants them. They are what the tape
+// finds, and those of the prior.
+BOOST_AUTO_TEST_CASE(gradients_of_convolutions_are_those_of_the_tape) {
+    const Sequential<double> net{Conv2d<double>(1, 3, 3), Relu<double>(),    Conv2d<double>(3, 2, 3),
+                                 Relu<double>(),          Flatten<double>(), Dense<double>(32, 3)};
+    Dataset<double> set{.inputs = Tensor<double>::empty({9, 1, 8, 8}), .labels = Indices::zeros({9})};
+    Random random(6);
+    random.fill_normal(set.inputs.mutable_values());
+    for (std::int32_t& label : set.labels.mutable_values()) label = static_cast<std::int32_t>(random.below(3));
+    NetworkPotential<double> u(net, Categorical<double>(), set, {.prior = LaplacePrior{.scale = 0.7}, .piece = 4});
+    const std::vector<double> theta = u.start(3);
+    std::vector<double> gradient(theta.size(), 1e9), slopes(theta.size());
+    const Energy energy = u.evaluate(theta, gradient);
+
+    Tape<double> tape;
+    const Parameters<double> parameters(net);
+    Pass<double> pass(tape, parameters, {}, theta);
+    const auto log_prob = Categorical<double>().log_prob(pass, net(pass, tape.borrow(set.inputs)), set);
+    tape.backward(log_prob);
+    const Prior prior = LaplacePrior{.scale = 0.7};
+    prior.slopes(theta.data(), std::ssize(theta), slopes.data());
+    BOOST_TEST(energy.likelihood == -log_prob.item(), boost::test_tools::tolerance(1e-12));
+    std::size_t i = 0;
+    for (const Var<double>& leaf : pass.leaves())
+        for (const double g : leaf.grad()) {
+            BOOST_TEST(std::abs(gradient[i] + g + slopes[i]) < 1e-12, "number " << i);
+            ++i;
+        }
+    BOOST_TEST(i == theta.size());
 }
 
 // A learned noise that is not a number of type T any more, too small or too large, is a point to reject: no finite
