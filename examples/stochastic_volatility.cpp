@@ -78,11 +78,8 @@ Found nuts(Form form, const D& returns, std::int64_t draws, std::uint64_t seed) 
 // Draws from a Gaussian that was fitted by variational inference: mean field (rank 0) or of a low rank.
 Found variational(Form form, const D& returns, std::int64_t rank, std::int64_t steps, std::uint64_t seed) {
     ModelPotential<double> model = volatility(form, returns);
-    const GaussianFit q = fit_gaussian(model, {.start = start_of(form, returns),
-                                               .rank = rank,
-                                               .steps = steps,
-                                               .rate = rank > 0 ? 0.005 : 0.02,
-                                               .seed = seed});
+    const GaussianFit q =
+        fit_gaussian(model, {.start = start_of(form, returns), .rank = rank, .steps = steps, .seed = seed});
     const std::int64_t draws = q.draws.shape()[0], values = q.draws.shape()[1], n = returns.size();
     D sigma = D::empty({1, draws}), nu = D::empty({1, draws}), s = D::empty({1, draws, n});
     for (std::int64_t k = 0; k < draws; ++k) {

@@ -82,7 +82,9 @@ int Example::run(int argc, char** argv, const std::function<void()>& body) {
     app.get_formatter()->column_width(26);
     std::string out = "results/" + name;
     app.add_flag("--quick", quick, "small and fast, as the tests run it");
-    app.add_option("--seed", seed, "seed of all random numbers [1]");
+    app.add_option("--seed", seed, "seed of all random numbers [1]")->check([](const std::string& given) {
+        return given.starts_with('-') ? "it must not be negative" : std::string();
+    });
     app.add_option("--out", out, "directory for figures, tables and what a stopped run goes on from [" + out + "]")
         ->type_name("DIRECTORY");
     app.add_flag("--new", fresh_, "begin anew, not where an earlier run was stopped");
@@ -110,8 +112,8 @@ int Example::run(int argc, char** argv, const std::function<void()>& body) {
                           : ("Takes about " + time_ + " on two cores.").c_str());
         body();
     } catch (const Interrupted&) {
-        std::fprintf(stderr, "\n%s: stopped. The same command goes on from here, with --new it begins anew.\n",
-                     name.c_str());
+        std::fprintf(stderr, "\n%s: stopped. The same command %s.\n", name.c_str(),
+                     has_kept() ? "goes on from here, with --new it begins anew" : "begins anew");
         return 130;
     } catch (const pollen::Error& error) {
         return fail(error.what());
@@ -135,9 +137,16 @@ void Example::prepare() {
     const fs::path kept = out_ / "kept", file = kept / "settings";
     std::ifstream in(file);
     const std::string before{std::istreambuf_iterator<char>(in), {}};
+    if (!in.is_open() && fs::exists(kept) && !fs::is_empty(kept))
+        throw pollen::ValueError(kept.string() + " was not made by an example; --out takes a directory without it");
     if (fresh_ || quick || before != settings) fs::remove_all(kept);
     fs::create_directories(kept);
     write_text(file.string(), settings);
+}
+
+// Whether there is something to go on from.
+bool Example::has_kept() const {
+    return !quick && std::distance(fs::directory_iterator(out_ / "kept"), fs::directory_iterator()) > 1;
 }
 
 fs::path Example::kept(const std::string& name) const {

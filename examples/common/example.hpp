@@ -47,6 +47,7 @@ class Example {
   private:
     struct CommandLine;
     void prepare();
+    bool has_kept() const;
 
     std::string about_, time_;
     std::filesystem::path out_;

@@ -23,8 +23,7 @@ GaussianFit first_guess(const GaussianFitOptions& options) {
     q.mu = D::empty({std::ssize(options.start)});
     std::copy(options.start.begin(), options.start.end(), q.mu.mutable_data());
     q.rho = D::full(q.mu.shape(), std::log(std::expm1(options.sd)));
-    q.factors = D::empty({options.rank, q.mu.size()});
-    fill_normal({options.seed, 2}, 0, q.factors.mutable_values(), 0.0, 0.1 * options.sd);
+    q.factors = D::empty({0, q.mu.size()});
     return q;
 }
 
@@ -46,8 +45,9 @@ Draw draw_from(const GaussianFit& q, Tape<double>& tape, Random random, bool val
     return {{mu, rho, v}, theta, low_rank_log_q(rho, v, eps, value)};
 }
 
-void climb(GaussianFit& q, Potential<double>& potential, const GaussianFitOptions& options) {
-    const Adam adam{.rate = Schedule::cosine(options.rate, options.steps)};
+void climb(GaussianFit& q, Potential<double>& potential, const GaussianFitOptions& options, double rate,
+           std::uint32_t stream) {
+    const Adam adam{.rate = Schedule::cosine(rate, options.steps)};
     const std::array<D*, 3> parameters{&q.mu, &q.rho, &q.factors};
     std::array<std::array<D, 2>, 3> memory;
     for (std::size_t k = 0; k < 3; ++k)
@@ -57,7 +57,7 @@ void climb(GaussianFit& q, Potential<double>& potential, const GaussianFitOption
     const Interrupt interrupt;
     for (std::int64_t t = 0; t < options.steps; ++t) {
         if (Interrupt::requested()) throw Interrupted();
-        const Draw draw = draw_from(q, tape, Random(options.seed, 0, static_cast<std::uint64_t>(t)), false);
+        const Draw draw = draw_from(q, tape, Random(options.seed, stream, static_cast<std::uint64_t>(t)), false);
         potential.evaluate(draw.theta.value().values(), slope.mutable_values());
         tape.backward({{draw.theta, slope}, {draw.log_q, D::scalar(1)}});
         std::array<D, 3> gradients;
@@ -77,7 +77,13 @@ void climb(GaussianFit& q, Potential<double>& potential, const GaussianFitOption
 GaussianFit fit_gaussian(Potential<double>& potential, const GaussianFitOptions& options) {
     const auto begun = std::chrono::steady_clock::now();
     GaussianFit q = first_guess(options);
-    climb(q, potential, options);
+    climb(q, potential, options, options.rate, 0);
+    if (options.rank >
+        0) {  // from the mean field on, and more slowly: columns that are too large at first throw it far
+        q.factors = D::empty({options.rank, q.mu.size()});
+        fill_normal({options.seed, 2}, 0, q.factors.mutable_values(), 0.0, 0.1 * options.sd);
+        climb(q, potential, options, options.rate / 4, 3);
+    }
     q.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 
     const std::int64_t count = potential.value_count();

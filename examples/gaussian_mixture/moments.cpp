@@ -1,5 +1,7 @@
 #include "moments.hpp"
 
+#include <pollen/samplers/diagnostics.hpp>
+
 #include <cmath>
 #include <functional>
 
@@ -43,4 +45,13 @@ Moments Run::errors() const {
     }
     for (double& s : squares) s = std::sqrt(s);
     return squares;
+}
+
+double Run::rhat() const {
+    const std::vector<std::int64_t> counted = draws.counted();
+    const Tensor<double> theta2 = draws["theta2"];
+    Tensor<double> some = Tensor<double>::empty({chains(), std::ssize(counted)});
+    for (std::int64_t c = 0; c < chains(); ++c)
+        for (std::size_t t = 0; t < counted.size(); ++t) some(c, static_cast<std::int64_t>(t)) = theta2(c, counted[t]);
+    return pollen::rhat(some);
 }

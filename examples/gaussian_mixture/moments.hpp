@@ -33,4 +33,7 @@ struct Run {
     //
     // It takes chains to be independent and nothing else, so it is honest where single chains are stuck.
     Moments errors() const;
+
+    // R-hat of theta2, over the draws whose weight is not 0: cyclical SGLD explores most of the time.
+    double rhat() const;
 };
