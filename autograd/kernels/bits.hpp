@@ -68,6 +68,12 @@ inline Batch<T> with_sign(const Batch<T>& x, const Batch<T>& sign) {
     return x | (sign & Batch<T>(T(-0.0)));
 }
 
+// -x, with zeros turned, too: for AVX-512 xsimd 8.1 subtracts from 0.
+template <class T>
+inline Batch<T> negative(const Batch<T>& x) {
+    return x ^ Batch<T>(T(-0.0));
+}
+
 // low <= x <= high, and NaN where x is NaN: the SIMD instructions return their second operand then.
 template <class T>
 inline Batch<T> between(const Batch<T>& x, T low, T high) {

@@ -1,3 +1,4 @@
+#include <pollen/autograd/kernels/bits.hpp>
 #include <pollen/autograd/ops/elementwise.hpp>
 
 namespace pollen {
@@ -6,7 +7,8 @@ namespace pollen {
 template <Real T>
 Var<T> neg(Var<T> x) {
     return unary(
-        "neg", x, [](auto v) { return -v; }, [](auto g, auto, auto) { return -g; });
+        "neg", x, [](auto v) { return kernels::negative<T>(v); },
+        [](auto g, auto, auto) { return kernels::negative<T>(g); });
 }
 
 POLLEN_INSTANTIATE_UNARY(neg)
