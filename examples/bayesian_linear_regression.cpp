@@ -117,8 +117,8 @@ void add_row(ResultTable& table, const std::string& method, const Line& line) {
 
 // The two curves mean -+ 2 sd of predictions.
 struct Edges {
-    explicit Edges(const Line& line) {
-        for (double at = -1; at <= 6.001; at += 0.1) {
+    explicit Edges(const Line& line, double from = -1, double step = 0.1) {
+        for (double at = from; at <= 6.001; at += step) {
             position.push_back(at);
             middle.push_back(line.mean(at));
             low.push_back(line.mean(at) - 2 * line.prediction_sd(at));
@@ -144,8 +144,8 @@ int main(int argc, char** argv) {
     Example example("Bayesian linear regression: exact, MAP, ridge, HMC, SGLD and Bayes by Backprop on one line.",
                     "20 seconds");
     std::int64_t draws = 10000, epochs = 20000;
-    example.option("--draws", draws, 1000, "draws of each of four chains; SGLD makes 200 steps for one");
-    example.option("--epochs", epochs, 3000, "steps of Bayes by Backprop");
+    example.option("--draws", draws, 1000, "draws of each of four chains; SGLD makes 200 steps for one", 100);
+    example.option("--epochs", epochs, 3000, "steps of Bayes by Backprop", 1);
     return example.run(argc, argv, [&] {
         const Dataset<double> data{x.reshaped({-1, 1}), y.reshaped({-1, 1})};
         const Dense<double> net(1, 1);  // y = weight x + bias
@@ -212,25 +212,28 @@ int main(int argc, char** argv) {
         Figure figure(example.path("bayesian_linear_regression"), 2);
         figure.panel_size(560, 440);
         Panel& lines = figure.panel("Predictions: mean and two sd", "x", "y");
-        const Edges of_exact(exact), of_hmc(hmc), of_sgld(sgld), of_bbb(bbb), of_map(map);
+        // Points of HMC and of SGLD by turns, so that one does not hide the other.
+        const Edges of_exact(exact), of_hmc(hmc, -0.9, 0.4), of_sgld(sgld, -0.7, 0.4), of_bbb(bbb), of_map(map);
         lines.colour(4);
         lines.band("exact", of_exact.position, of_exact.low, of_exact.high);
-        const auto edges = [&](const std::string& name, int colour, const Edges& of) {
-            lines.colour(colour);
-            lines.dashed(name, of.position, of.low);
-            lines.dashed("", of.position, of.high);
-        };
-        edges("HMC", 0, of_hmc);
-        edges("SGLD", 1, of_sgld);
-        edges("BBB", 2, of_bbb);
+        lines.colour(2);
+        lines.dashed("BBB", of_bbb.position, of_bbb.low);
+        lines.dashed("", of_bbb.position, of_bbb.high);
+        lines.colour(0);
+        lines.points("HMC", of_hmc.position, of_hmc.low);
+        lines.points("", of_hmc.position, of_hmc.high);
+        lines.colour(1);
+        lines.crosses("SGLD", of_sgld.position, of_sgld.low);
+        lines.crosses("", of_sgld.position, of_sgld.high);
         lines.colour(3);
-        lines.line("MAP = ridge, and its two sd", of_map.position, of_map.middle);
+        lines.line("MAP = ridge, two sd", of_map.position, of_map.middle);
         lines.line("", of_map.position, of_map.low);
         lines.line("", of_map.position, of_map.high);
         lines.colour(6);
         lines.points("data", {x.begin(), x.end()}, {y.begin(), y.end()});
         lines.set("set xrange [-1:6]");
-        lines.set("set yrange [-4:13]");
+        lines.set("set yrange [-6:8.5]");
+        lines.set("set key bottom right");
 
         Panel& coefficients = figure.panel("The coefficients: two sd around the mean", "intercept", "slope");
         const auto outline = [&](const std::string& name, int colour, const Line& line) {

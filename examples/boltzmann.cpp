@@ -106,7 +106,12 @@ void draw_density(Panel& panel, double T) {
     for (double w = -7.95; w < 8; w += 0.1) at.push_back(w);
     for (const double w2 : at)
         for (const double w1 : at) density.push_back(std::exp(Valley(w1, w2).log_weight(T)));
+    const double highest = std::ranges::max(density);
+    for (double& d : density) d /= highest;
     panel.heat(at, at, density);
+    panel.set("set colorbox");
+    panel.set("set cbrange [0:1]");
+    panel.set("set cblabel 'density, highest = 1'");
 }
 
 // 60 draws of each chain, or some more, in a colour of their own.
@@ -136,7 +141,7 @@ void draw_energies(Panel& panel, const Tensor<double>& right, const Tensor<doubl
 
 constexpr const char* closing = R"(
 1 The mean energy is that of four quadratic terms, T/2 each, while it is cold; where the valleys melt into each other
-  the heat capacity rises above 2, as it does where ice melts. (Bars in the figure are one standard error.)
+  the heat capacity rises above 2, as it does where ice melts.
 2 All images of a network have the same energy, up to rounding: modes come in families of n! 2^n, here in eights, of
   which each is one river.
 3 R-hat of w1 says that Metropolis and NUTS did not come from river to river, and the shares of tempering are 1/8 each,
@@ -149,9 +154,8 @@ constexpr const char* closing = R"(
 int main(int argc, char** argv) {
     Example example("A network as a physicist sees it: energy, temperature, rivers and momenta.", "90 seconds");
     std::int64_t length = 8000;
-    example.option("--draws", length, 120, "draws of each of 8 chains");
+    example.option("--draws", length, 120, "draws of each of 8 chains", 100);
     return example.run(argc, argv, [&] {
-        if (length < 100) throw ValueError("--draws is " + std::to_string(length) + "; at least 100 are needed");
         RunOptions options{.chains = 8, .warmup = 300, .draws = length, .seed = example.seed, .resume = true};
         const auto sample = [&](const std::string& name, const auto& sampler, double T) {
             std::printf("%s at T = %g\n", name.c_str(), T);
@@ -191,12 +195,13 @@ int main(int argc, char** argv) {
         show(table_of_signs(right, wrong), "boltzmann_sign");
 
         Figure figure(example.path("boltzmann"), 3);
-        draw_density(plane(figure, "1  Exact, T = 1"), 1);
-        draw_density(plane(figure, "1  Exact, T = 8"), 8);
-        draw_heat_capacity(figure.panel("1  Where the valleys melt", "temperature T", "heat capacity"), heats);
-        draw_draws(plane(figure, "3  Metropolis, T = 1: eight chains"), walk);
-        draw_draws(plane(figure, "3  Tempering, T = 1: eight chains"), tempered[0]);
-        draw_energies(figure.panel("4  HMC with either sign of p.p / 2", "energy E", "density"), right, wrong);
+        draw_density(plane(figure, "Exact density, T = 1"), 1);
+        draw_density(plane(figure, "Exact density, T = 8"), 8);
+        draw_heat_capacity(
+            figure.panel("Where the valleys melt (bars: one standard error)", "temperature T", "heat capacity"), heats);
+        draw_draws(plane(figure, "Metropolis, T = 1: eight chains"), walk);
+        draw_draws(plane(figure, "Tempering, T = 1: eight chains"), tempered[0]);
+        draw_energies(figure.panel("HMC with either sign of p.p / 2", "energy E", "density"), right, wrong);
         figure.save();
         std::printf("%s", closing);
     });

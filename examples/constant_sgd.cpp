@@ -20,7 +20,7 @@
 //
 // Expected output: the table has each form as it was measured beside its law. The divergence KL[walk || posterior] is
 // 1.09 for the scalar, 0.81 for the diagonal and 0.002 for the full step, which alone leans the way the posterior does:
-// correlations 0.54, 0.47 and -0.74, of the posterior -0.73. Twice the best scalar step, or half of it, is worse.
+// correlations 0.54, 0.47 and -0.745, of the posterior -0.735. Twice the best scalar step, or half of it, is worse.
 #include "common/example.hpp"
 #include "common/figure.hpp"
 #include "common/table.hpp"
@@ -196,7 +196,7 @@ void draw_walk(Panel& panel, const Draws& draws, const Matrix& s) {
 int main(int argc, char** argv) {
     Example example("Constant SGD: the scalar, diagonal and full steps that are nearest to the posterior.", "1 minute");
     std::int64_t draws = 5000;
-    example.option("--draws", draws, 300, "draws of each of eight chains, one in 100 steps");
+    example.option("--draws", draws, 300, "draws of each of eight chains, one in 100 steps", 100);
     return example.run(argc, argv, [&] {
         const ModelPotential<double> potential = make_potential();
         const Matrix v = gradient_noise();

@@ -114,9 +114,8 @@ Fit fit(const Dataset<double>& data, std::int64_t epochs, std::uint64_t seed, Ma
 int main(int argc, char** argv) {
     Example example("A posterior of one's own: Laplace instead of normal laws for the weights.", "three seconds");
     std::int64_t epochs = 20000;
-    example.option("--epochs", epochs, 3000, "steps of Adam, each on all points");
+    example.option("--epochs", epochs, 3000, "steps of Adam, each on all points", 3);
     return example.run(argc, argv, [&] {
-        if (epochs < 3) throw ValueError("the bound is an average over a third of the epochs: --epochs 3 at least");
         Random random(example.seed);
         Dataset<double> data{Tensor<double>::zeros({points, 3}), Tensor<double>::zeros({points, 1})};
         random.fill_normal(data.inputs.mutable_values());

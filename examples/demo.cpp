@@ -1,5 +1,5 @@
-// Three ways to learn the same digits: the weights that fit best, a normal posterior of the weights, and draws from the
-// exact posterior; and what each says about pictures that are no digits.
+// Three ways to learn the same digits: the weights that fit best, a normal posterior of the weights, and draws of the
+// weights by SGLD, near the posterior; and what each says about pictures that are no digits.
 //
 //     ./run demo
 //
@@ -14,10 +14,12 @@
 // 1,000 pictures of clothes, about which an honest answer is "I do not know". Then a larger network, 784-400-400-10, is
 // learned by Bayes by Backprop, and its weights are removed, those with the lowest signal-to-noise |mu| / sigma first.
 //
-// Expected output: two tables and three figures, in less than three minutes. The networks that average are as good on
-// digits or better, and much less sure of clothes (an area under the ROC curve of 0.99 against 0.93); of the larger one
-// nine weights of ten can go without harm. The prior and the steps were chosen in view of these scores, with one seed;
-// mnist_ood takes five.
+// Expected output: two tables and three figures, in less than three minutes. Of 1,000 digits the best weights and Bayes
+// by Backprop know 96.8 %, SGLD 97.8 %. The networks that average are more modest than they need to be (calibration
+// errors of 6.7 and 4.6 % against 2.0 %), so that -log p is no better: 0.141 and 0.101 against 0.107. But they are much
+// less sure of clothes, with an area under the ROC curve of 0.99 against 0.93. Of the larger network nine weights of
+// ten can go without harm. The prior and the steps were chosen in view of these scores, with one seed; mnist_ood takes
+// five.
 #include "common/example.hpp"
 #include "common/figure.hpp"
 #include "common/table.hpp"
@@ -210,11 +212,12 @@ void prune_table(const Example& example, const Pictures& pictures, const Sequent
     figure.save();
 }
 
-// The pictures about which the draws of the weights disagree most: four digits, four pieces of clothing, and what the
-// best weights and the average say.
+// The pictures of which the best weights are surer than the average over draws by most: four digits, four pieces of
+// clothing, and what both say.
 void draw_doubts(const Example& example, const Pictures& pictures, const Answers& best, const Answers& averaged) {
     Figure figure(example.path("demo_doubts"), 4);
     figure.panel_size(300, 280);
+    bool first = true;  // it has the key, for all
     const auto show = [&](const Tensor<float>& inputs, const Tensor<float>& p, const Tensor<float>& q, std::int64_t i,
                           const std::string& title) {
         Panel& picture = figure.panel(title, "", "");
@@ -226,11 +229,13 @@ void draw_doubts(const Example& example, const Pictures& pictures, const Answers
         Panel& bars = figure.panel("", "class", "probability");
         std::vector<double> left, right;
         for (int c = 0; c < 10; ++c) left.push_back(c - 0.2), right.push_back(c + 0.2);
-        bars.bars("best weights", left, {p.data() + 10 * i, p.data() + 10 * (i + 1)}, 0.4);
-        bars.bars("average", right, {q.data() + 10 * i, q.data() + 10 * (i + 1)}, 0.4);
-        bars.set("set yrange [0:1.35]\nset xrange [-0.6:9.6]\nset xtics 1\nset ytics 0.5\nset key top right");
+        bars.colour(0);
+        bars.bars(first ? "best weights" : "", left, {p.data() + 10 * i, p.data() + 10 * (i + 1)}, 0.4);
+        bars.colour(1);
+        bars.bars(first ? "average over draws" : "", right, {q.data() + 10 * i, q.data() + 10 * (i + 1)}, 0.4);
+        bars.set("set yrange [0:1.35]\nset xrange [-0.6:9.6]\nset xtics 1\nset ytics 0.5\nset key top right samplen 1");
+        first = false;
     };
-    // Where the best weights are surer than the average by most.
     const auto order = [](const Tensor<float>& p, const Tensor<float>& q) {
         const std::vector<double> a = confidence(p), b = confidence(q);
         std::vector<std::int64_t> index(a.size());
@@ -253,15 +258,17 @@ int main(int argc, char** argv) {
     Example example("Digits, learned in three ways; clothes that none has seen; and weights that nobody needs.",
                     "2 minutes");
     std::int64_t epochs = 20, bayes_epochs = 100, steps = 4000, width = 400, large_epochs = 120;
-    example.option("--epochs", epochs, 2, "for the best weights");
-    example.option("--bayes-epochs", bayes_epochs, 8, "for Bayes by Backprop");
-    example.option("--steps", steps, 500, "of SGLD");
-    example.option("--width", width, 50, "units of each hidden layer of the network that is pruned");
-    example.option("--large-epochs", large_epochs, 8, "for that network");
+    example.option("--epochs", epochs, 2, "for the best weights", 1);
+    example.option("--bayes-epochs", bayes_epochs, 8, "for Bayes by Backprop", 1);
+    example.option("--steps", steps, 500, "of SGLD", 100);
+    example.option("--width", width, 50, "units of each hidden layer of the network that is pruned", 1);
+    example.option("--large-epochs", large_epochs, 8, "for that network", 1);
     return example.run(argc, argv, [&] {
-        const Pictures pictures{read_image_set<float>(embedded_data("mnist"), "train"),
-                                read_image_set<float>(embedded_data("mnist"), "test"),
-                                read_image_set<float>(embedded_data("fashion-mnist"), "test").inputs};
+        const std::string mnist = embedded_data("mnist"), fashion = embedded_data("fashion-mnist");
+        const Pictures pictures{read_image_set<float>(mnist, "train"), read_image_set<float>(mnist, "test"),
+                                read_image_set<float>(fashion, "test").inputs};
+        example.data(mnist, pictures.train.size());
+        example.data(fashion, pictures.clothes.shape()[0]);
         const Sequential<float> point = best_weights(example, pictures, epochs);
         const Sequential<float> normal = bayes_by_backprop(
             example, "convolutions", pictures, network(),
@@ -295,7 +302,8 @@ int main(int argc, char** argv) {
             large_epochs);
         prune_table(example, pictures, large);
         std::printf(
-            "\n%s shows how sure each network is of digits and of clothes.\n"
+            "\nThe networks that average are less sure of clothes; they are less sure of digits, too, than their\n"
+            "accuracy would allow (ECE). %s shows both.\n"
             "Next: ./run example mnist_ood (more ways to learn, five seeds), ./run example gaussian_mixture (samplers\n"
             "against an exact posterior), examples/README.md (all of them), README.md (how to use the library).\n",
             example.path("demo_confidence.png").c_str());

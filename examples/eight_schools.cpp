@@ -11,7 +11,7 @@
 // second theta itself, whose spread depends on tau: a funnel, into whose neck no single step size leads.
 //
 // Expected output: mu about 4.4 with sd 3.3, tau about 3.6 with sd 3.2, and no warnings; then the same table for the
-// second way, with four; and two panels. In the second there are no draws of a small tau where theta is moved, and
+// second way, with four; and three panels. In the last, where theta is moved, there are no draws of a small tau, and
 // nothing but the warnings says so. The draws are in files as CmdStan writes them, in results/eight_schools/kept.
 #include "common/example.hpp"
 #include "common/figure.hpp"
@@ -22,8 +22,10 @@
 #include <pollen/samplers/nuts.hpp>
 #include <pollen/samplers/run.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 using namespace pollen;
 
@@ -75,25 +77,19 @@ void draw_effects(Panel& panel, const Draws& draws) {
 }
 
 // log tau against theta[1], the neck of the funnel below.
-void draw_funnel(Panel& panel, const Draws& draws, const Draws& centred) {
-    struct Points {
-        std::vector<double> theta, log_tau;
-    };
-    const auto points_of = [](const Draws& from, bool divergent_only) {
-        const Tensor<double> theta = from["theta[1]"], tau = from["tau"];
-        const Tensor<double> divergent = from.statistic(&ChainRecord::divergent);
-        Points points;
-        for (std::int64_t i = 0; i < tau.size(); ++i) {
-            if (divergent_only && divergent.data()[i] == 0) continue;
-            points.theta.push_back(theta.data()[i]);
-            points.log_tau.push_back(std::log(tau.data()[i]));
-        }
-        return points;
-    };
-    const Points all = points_of(draws, false), some = points_of(centred, false), lost = points_of(centred, true);
-    panel.points("moving z", all.theta, all.log_tau);
-    panel.points("moving theta", some.theta, some.log_tau);
-    panel.crosses("moving theta, divergent", lost.theta, lost.log_tau);
+void draw_funnel(Panel& panel, const Draws& draws) {
+    const Tensor<double> theta = draws["theta[1]"], tau = draws["tau"];
+    const Tensor<double> divergent = draws.statistic(&ChainRecord::divergent);
+    std::vector<double> effect, log_tau, divergent_effect, divergent_log_tau;
+    for (std::int64_t i = 0; i < tau.size(); ++i) {
+        effect.push_back(theta.data()[i]);
+        log_tau.push_back(std::log(tau.data()[i]));
+        if (divergent.data()[i] == 0) continue;
+        divergent_effect.push_back(effect.back());
+        divergent_log_tau.push_back(log_tau.back());
+    }
+    panel.points("draws", effect, log_tau);
+    panel.crosses("divergent", divergent_effect, divergent_log_tau);
     panel.set("set xrange [-20:50]");
     panel.set("set yrange [-8:4]");
     panel.set("set key bottom right");
@@ -103,7 +99,7 @@ int main(int argc, char** argv) {
     Example example("Eight schools: a hierarchical model by NUTS, written in a right way and in a wrong one.",
                     "2 seconds");
     std::int64_t length = 1000;
-    example.option("--draws", length, 250, "draws of each of four chains, after as many of warm-up");
+    example.option("--draws", length, 250, "draws of each of four chains, after as many of warm-up", 100);
     return example.run(argc, argv, [&] {
         const Nuts sampler{.target_acceptance = 0.95};  // steps smaller than usual: a cautious choice for a hierarchy
         ResultTable table({"parameter", "mean", "sd", "published"});
@@ -130,11 +126,24 @@ int main(int argc, char** argv) {
         table.show();
         table.save(example.path("eight_schools"));
 
-        Figure figure(example.path("eight_schools"), 2);
+        ResultTable health({"sampler moves", "divergences", "R-hat of tau", "effective draws of tau", "warnings"});
+        for (const auto& [name, run] : {std::pair("z", &draws), {"theta", &centred}}) {
+            const Tensor<double> divergent = run->statistic(&ChainRecord::divergent);
+            const QuantitySummary tau = summarise(Chains((*run)["tau"]));
+            health.row({name,
+                        {std::accumulate(divergent.begin(), divergent.end(), 0.0), 0},
+                        {tau.rhat, 3},
+                        {std::min(tau.ess_bulk, tau.ess_tail), 0},
+                        {static_cast<double>(warnings(*run).size()), 0}});
+        }
+        health.show();
+        health.save(example.path("eight_schools_health"));
+
+        Figure figure(example.path("eight_schools"), 3);
         draw_effects(figure.panel("What a school learns from the others: 90 % intervals", "school", "effect, points"),
                      draws);
-        draw_funnel(figure.panel("A funnel: the smaller tau is, the less room", "effect of school 1", "log tau"), draws,
-                    centred);
+        draw_funnel(figure.panel("A funnel, moving z", "effect of school 1", "log tau"), draws);
+        draw_funnel(figure.panel("Moving theta: the neck is missing", "effect of school 1", "log tau"), centred);
         figure.save();
     });
 }

@@ -29,6 +29,7 @@
 #include "hmc_bnn/predictions.hpp"
 #include "hmc_bnn/problem.hpp"
 
+#include <pollen/data/embedded.hpp>
 #include <pollen/nn/bayes.hpp>
 #include <pollen/nn/likelihoods.hpp>
 #include <pollen/nn/train.hpp>
@@ -118,19 +119,18 @@ entropies are high for most of them, those of the others are not.
 int main(int argc, char** argv) {
     Example example("Full-batch HMC on the weights of a network, and how near to it other methods come.", "2 minutes");
     std::int64_t digits = 1000, hidden = 16, draws = 1000, steps = 200000, updates = 20000, members = 20;
-    example.option("--digits", digits, 200, "digits to learn from, 5000 at most");
-    example.option("--hidden", hidden, 5, "units in the hidden layer");
-    example.option("--draws", draws, 60, "draws of each of four chains of HMC");
-    example.option("--steps", steps, 3000,
-                   "steps of each of four chains of SGLD and SGHMC, after a quarter of warm-up");
-    example.option("--updates", updates, 1500, "steps of Adam for Bayes by Backprop; networks have a fifth of it");
-    example.option("--members", members, 5, "networks in the ensemble");
+    example.option("--digits", digits, 200, "digits to learn from, 5000 at most", batch);
+    example.option("--hidden", hidden, 5, "units in the hidden layer", 1);
+    example.option("--draws", draws, 60, "draws of each of four chains of HMC", 20);
+    example.option("--steps", steps, 3000, "steps of each of four chains of SGLD and SGHMC, after a quarter of warm-up",
+                   1000);
+    example.option("--updates", updates, 1500, "steps of Adam for Bayes by Backprop; networks have a fifth of it", 5);
+    example.option("--members", members, 5, "networks in the ensemble", 1);
     return example.run(argc, argv, [&] {
-        if (digits < batch || digits > 5000) throw ValueError("there are 5000 digits: --digits 50 to --digits 5000");
-        if (hidden < 1 || draws < 20 || steps < 1000 || updates < 5 || members < 1)
-            throw ValueError(
-                "too small: --hidden 1, --draws 20, --steps 1000, --updates 5 and --members 1 are the least");
+        if (digits > 5000) throw ValueError("--digits is " + std::to_string(digits) + "; it must be 5000 at most");
         const Problem problem(digits, hidden, example.seed);
+        example.data(embedded_data("mnist"), problem.train_data.size());
+        example.data(embedded_data("fashion-mnist"), problem.clothes.size());
         std::printf("%lld digits, %lld weights. HMC ...\n", static_cast<long long>(digits),
                     static_cast<long long>(problem.potential.size()));
         const Hmc sampler{.step_size = 0.02,

@@ -11,8 +11,8 @@
 // from exp(-U). Where there is data the two agree; in the hole the best fit is as sure as everywhere else, the sample
 // is not.
 //
-// Expected output: both curves drawn as text; the posterior sd of the curve is about 0.06 at x = -1, among the data,
-// and 0.6 at x = 0.05, in the hole.
+// Expected output: both curves drawn as text; the posterior sd of the curve is 0.05 at x = -1, among the data, and 0.24
+// at x = 0.05, in the hole.
 #include "common/example.hpp"
 #include "common/figure.hpp"
 #include "common/table.hpp"
@@ -38,22 +38,29 @@ constexpr double descent_rate = 0.003;
 constexpr int leapfrogs = 60;
 constexpr double target_acceptance = 0.8;
 
-constexpr int plot_width = 76;
+// The plot shows x from -1.9 to 1.9, a column each 0.05, and y from -2 to 2.
+constexpr int plot_width = 77;
 constexpr int plot_height = 21;
-constexpr double plot_x = 2.0, plot_y = 2.0;  // the plot shows -2 to 2 both ways
+constexpr double plot_x = 1.9, plot_y = 2.0;
+
+std::size_t column_of(double x) {
+    return static_cast<std::size_t>(std::lround((x + plot_x) / (2 * plot_x) * (plot_width - 1)));
+}
+
+double curve(double x) { return std::sin(3 * x) * std::cos(x); }
 
 struct Data {
     Tensor<double> x, y;
 };
 
-// y = sin(3x) cos(x) + noise, for x in (-1.4, -0.4) and (0.5, 1.4)
+// y = curve(x) + noise, for x in (-1.4, -0.4) and (0.5, 1.4)
 Data make_data(std::uint64_t seed) {
     Random random(seed);
     std::vector<double> x, y;
     for (int i = 0; i < 30; ++i) {
         const double at = i < 15 ? random.uniform(-1.4, -0.4) : random.uniform(0.5, 1.4);
         x.push_back(at);
-        y.push_back(std::sin(3 * at) * std::cos(at) + noise_sd * random.normal());
+        y.push_back(curve(at) + noise_sd * random.normal());
     }
     return {Tensor<double>({30, 1}, x), Tensor<double>({30, 1}, y)};
 }
@@ -128,10 +135,7 @@ void plot(const char* title, const Data& data, const std::vector<double>& mean, 
         for (int r = top; r <= bottom; ++r) put(r, c, '.');
         put(row(mean[c]), c, '*');
     }
-    for (std::int64_t i = 0; i < data.x.size(); ++i) {
-        const double c = (data.x.data()[i] + plot_x) / (2 * plot_x) * (plot_width - 1);
-        put(row(data.y.data()[i]), static_cast<std::size_t>(std::lround(c)), 'o');
-    }
+    for (std::int64_t i = 0; i < data.x.size(); ++i) put(row(data.y.data()[i]), column_of(data.x.data()[i]), 'o');
     std::printf("\n%s\n+%s+\n", title, std::string(plot_width, '-').c_str());
     for (const std::string& line : rows) std::printf("|%s|\n", line.c_str());
     std::printf("+%s+\n", std::string(plot_width, '-').c_str());
@@ -185,14 +189,16 @@ void run(const Example& example, std::int64_t chain, std::int64_t discarded) {
             next_u = potential(tape, data, next, slope);
             add_scaled(p, -step_size / 2, slope);
         }
-        const double accept = std::min(1.0, std::exp(energy - next_u - norm2(p) / 2));
-        if (random.uniform() < accept) {  // false where the energy is not a number: such a move is a rejection
+        // A trajectory that left for where the energy is infinite, or not a number, is rejected.
+        const double next_energy = next_u + norm2(p) / 2;
+        const double accept = std::isfinite(next_energy) ? std::min(1.0, std::exp(energy - next_energy)) : 0;
+        if (random.uniform() < accept) {
             w = next;
             u = next_u;
             gradient = slope;
         }
         if (draw < discarded) {
-            step_size *= std::exp(0.1 * ((std::isfinite(accept) ? accept : 0.0) - target_acceptance));
+            step_size *= std::exp(0.1 * (accept - target_acceptance));
             continue;
         }
         acceptance += accept / static_cast<double>(chain);
@@ -218,35 +224,39 @@ void run(const Example& example, std::int64_t chain, std::int64_t discarded) {
     std::printf("\nacceptance %.2f, %lld gradients of %d weights in %.1f s\n", acceptance,
                 static_cast<long long>(gradients), hidden + hidden + hidden * hidden + hidden + hidden + 1, seconds);
     ResultTable table({"", "x = -1, data", "x = 0.05, none"});
-    table.row(
-        {"the curve that made the data", {std::sin(-3.0) * std::cos(-1.0), 2}, {std::sin(0.15) * std::cos(0.05), 2}});
-    table.row({"best fit", {best[plot_width / 4], 2}, {best[plot_width / 2 + 1], 2}});
-    table.row({"posterior mean", {mean[plot_width / 4], 2}, {mean[plot_width / 2 + 1], 2}});
-    table.row({"posterior sd", {sd[plot_width / 4], 3}, {sd[plot_width / 2 + 1], 3}});
+    const std::size_t among = column_of(-1), hole = column_of(0.05);
+    table.row({"the curve that made the data", {curve(-1), 2}, {curve(0.05), 2}});
+    table.row({"best fit", {best[among], 2}, {best[hole], 2}});
+    table.row({"posterior mean", {mean[among], 2}, {mean[hole], 2}});
+    table.row({"posterior sd", {sd[among], 3}, {sd[hole], 3}});
     table.row({"acceptance", {acceptance, 2}, ""});
     table.show();
     table.save(example.path("hmc_by_hand"));
 
     Figure figure(example.path("hmc_by_hand"));
     Panel& panel = figure.panel("Unsure where there is no data", "x", "y");
-    std::vector<double> grid, low, high;
+    std::vector<double> grid, truth, low, high;
     for (std::size_t c = 0; c < plot_width; ++c) {
         grid.push_back(plot_x * (2.0 * static_cast<double>(c) / (plot_width - 1) - 1));
+        truth.push_back(curve(grid.back()));
         low.push_back(mean[c] - 2 * sd[c]);
         high.push_back(mean[c] + 2 * sd[c]);
     }
     panel.band("two posterior sds", grid, low, high);
-    panel.line("", grid, mean);
+    panel.colour(0);
+    panel.line("posterior mean", grid, mean);
     panel.dashed("best fit", grid, best);
+    panel.line("the curve that made the data", grid, truth);
+    panel.colour(6);
     panel.points("data", {data.x.begin(), data.x.end()}, {data.y.begin(), data.y.end()});
     panel.set("set yrange [-2.5:2.5]");
     figure.save();
 }
 
 int main(int argc, char** argv) {
-    Example example("Hamiltonian Monte Carlo by hand, on the weights of a small network.", "3 seconds");
+    Example example("Hamiltonian Monte Carlo by hand, on the weights of a small network.", "2 seconds");
     std::int64_t draws = 600, warm_up = 200;
-    example.option("--draws", draws, 150, "draws that are used");
-    example.option("--warm-up", warm_up, 100, "draws before them, in which the step is chosen");
+    example.option("--draws", draws, 150, "draws that are used", 4);
+    example.option("--warm-up", warm_up, 100, "draws before them, in which the step is chosen", 0);
     return example.run(argc, argv, [&] { run(example, draws, warm_up); });
 }

@@ -18,6 +18,7 @@
 // kinetic energy with a plus sign, which no normal momentum has.)
 #include "common/example.hpp"
 #include "common/figure.hpp"
+#include "common/stage.hpp"
 #include "common/table.hpp"
 
 #include <pollen/nn/distributions.hpp>
@@ -39,6 +40,14 @@
 using namespace pollen;
 
 constexpr double correlation = 0.99;
+
+std::vector<double> numbers(const Tensor<double>& x) { return {x.begin(), x.end()}; }
+
+std::string text_of(double x) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%g", x);
+    return text;
+}
 
 // An ellipse along x = y, with standard deviations 1.41 along it and 0.1 across.
 void ellipse(Model<double>& m) {
@@ -115,13 +124,9 @@ void energy(const Example& example, Panel& panel) {
     panel.set("set key top right");
 }
 
-// What a row of a table says about chains.
-struct Worth {
-    double acceptance = 0;
-    double effective = 0;  // draws of x, in the middle or in the tails, for 1000 evaluations of U
-};
-
-Worth worth(const Draws& draws, std::int64_t evaluations_a_draw) {
+// What a row of a table says about chains: their acceptance, and the effective draws of x, in the middle or in the
+// tails, for 1000 evaluations of U.
+Tensor<double> worth(const Draws& draws, std::int64_t evaluations_a_draw) {
     const Tensor<double> x = draws["x"], acceptance = draws.statistic(&ChainRecord::acceptance);
     const double n = static_cast<double>(x.size());
     return {std::accumulate(acceptance.begin(), acceptance.end(), 0.0) / n,
@@ -130,18 +135,17 @@ Worth worth(const Draws& draws, std::int64_t evaluations_a_draw) {
 
 // ---- 2. A random walk and HMC. ----
 
-// x in the first chain, against the evaluations of U that it took.
-struct Trace {
-    std::vector<double> evaluations, x;
-};
-Trace trace(const Draws& run, std::int64_t evaluations_a_draw) {
+// x in the first chain, against the evaluations of U that it took, and what the chains are worth.
+Found trace(const Draws& run, std::int64_t evaluations_a_draw) {
     const Tensor<double> x = run["x"];
-    Trace points;
+    std::vector<double> evaluations, first;
     for (std::int64_t k = 0; k < run.size() && k * evaluations_a_draw < 3000; ++k) {
-        points.evaluations.push_back(static_cast<double>(k * evaluations_a_draw));
-        points.x.push_back(x(0, k));
+        evaluations.push_back(static_cast<double>(k * evaluations_a_draw));
+        first.push_back(x(0, k));
     }
-    return points;
+    return {{"evaluations", Tensor<double>({std::ssize(first)}, evaluations)},
+            {"x", Tensor<double>({std::ssize(first)}, first)},
+            {"worth", worth(run, evaluations_a_draw)}};
 }
 
 void random_walk(const Example& example, std::int64_t draws, Panel& panel) {
@@ -149,37 +153,39 @@ void random_walk(const Example& example, std::int64_t draws, Panel& panel) {
     const ModelPotential<double> potential(ellipse);
     RunOptions options{.draws = draws, .seed = example.seed, .show = Show::nothing};
     // Without a metric: one that knows the covariance would make a circle of the ellipse, for both.
-    const Draws hmc = unless_stopped(run_chains(potential, Hmc{.steps = length, .metric = MetricKind::unit}, options));
+    std::printf("2. The same number of evaluations, %lld a chain\n", static_cast<long long>(draws * length));
+    const Found hmc = stage(example, "HMC", [&] {
+        const Hmc sampler{.steps = length, .metric = MetricKind::unit};
+        return trace(unless_stopped(run_chains(potential, sampler, options)), length);
+    });
     options.draws = draws * length;
-    const Draws walk = unless_stopped(run_chains(potential, Metropolis{.metric = MetricKind::unit}, options));
-
-    std::printf("2. The same number of evaluations, %lld a chain\n", static_cast<long long>(options.draws));
+    const Found walk = stage(example, "random walk", [&] {
+        return trace(unless_stopped(run_chains(potential, Metropolis{.metric = MetricKind::unit}, options)), 1);
+    });
     ResultTable table({"sampler", "acceptance", "effective draws of x per 1000 evaluations"});
-    const Worth by_walk = worth(walk, 1), by_hmc = worth(hmc, length);
-    table.row({"random-walk Metropolis", {by_walk.acceptance, 2}, {by_walk.effective, 1}});
-    table.row({"HMC, 20 leapfrog steps", {by_hmc.acceptance, 2}, {by_hmc.effective, 1}});
+    table.row({"random-walk Metropolis", {walk.at("worth")(0), 2}, {walk.at("worth")(1), 1}});
+    table.row({"HMC, 20 leapfrog steps", {hmc.at("worth")(0), 2}, {hmc.at("worth")(1), 1}});
     table.show();
     table.save(example.path("hmc_tour_walk"));
     std::printf(
         "A step of the random walk is about as long as the ellipse is wide, and it turns at every one; a trajectory\n"
         "goes straight on, to the other end of the ellipse.\n\n");
-    const Trace a = trace(walk, 1), b = trace(hmc, length);
-    panel.line("random walk", a.evaluations, a.x);
-    panel.crosses("HMC, the end of each trajectory", b.evaluations, b.x);
+    panel.line("random walk", numbers(walk.at("evaluations")), numbers(walk.at("x")));
+    panel.crosses("HMC, the end of each trajectory", numbers(hmc.at("evaluations")), numbers(hmc.at("x")));
     panel.set("set yrange [-4:6]");
 }
 
 // ---- 3. Momentum that is kept in part. ----
 
 // The mean over four chains of the autocorrelation of x.
-std::vector<double> autocorrelation_of_x(const Draws& run, std::size_t lags) {
+Tensor<double> autocorrelation_of_x(const Draws& run, std::size_t lags) {
     std::vector<double> mean(std::min(lags, static_cast<std::size_t>(run.size())));
     const Tensor<double> x = run["x"];
     for (std::int64_t chain = 0; chain < 4; ++chain) {
         const std::vector<double> rho = autocorrelation(Chains(x).chain(chain));
         for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += rho[k] / 4;
     }
-    return mean;
+    return Tensor<double>({std::ssize(mean)}, mean);
 }
 
 void partial_momentum(const Example& example, std::int64_t draws, Panel& panel) {
@@ -190,18 +196,17 @@ void partial_momentum(const Example& example, std::int64_t draws, Panel& panel) 
     ResultTable table({"alpha", "acceptance", "effective draws of x per 1000 gradients"});
     for (const double alpha : {0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995}) {
         sampler.alpha = alpha;
-        const Draws run = unless_stopped(run_chains(potential, sampler, options));
-        const Worth w = worth(run, 1);
-        table.row({{alpha, 3}, {w.acceptance, 3}, {w.effective, 1}});
+        const std::string name = "alpha " + text_of(alpha);
+        const Found found = stage(example, name, [&] {
+            const Draws run = unless_stopped(run_chains(potential, sampler, options));
+            return Found{{"worth", worth(run, 1)}, {"autocorrelation", autocorrelation_of_x(run, 400)}};
+        });
+        table.row({{alpha, 3}, {found.at("worth")(0), 3}, {found.at("worth")(1), 1}});
         if (alpha != 0 && alpha != 0.8 && alpha != 0.95 && alpha != 0.99) continue;
-        const std::vector<double> rho = autocorrelation_of_x(run, 400);
+        const std::vector<double> rho = numbers(found.at("autocorrelation"));
         std::vector<double> lag(rho.size());
         std::iota(lag.begin(), lag.end(), 0.0);
-        panel.line(alpha == 0      ? "alpha 0: Langevin"
-                   : alpha == 0.8  ? "alpha 0.8"
-                   : alpha == 0.95 ? "alpha 0.95"
-                                   : "alpha 0.99",
-                   lag, rho);
+        panel.line(alpha == 0 ? "alpha 0: Langevin" : name, lag, rho);
     }
     table.show();
     table.save(example.path("hmc_tour_momentum"));
@@ -240,9 +245,15 @@ void temperature(const Example& example, std::int64_t draws, Panel& panel) {
     ResultTable table({"T", "measured on the momenta, p^2", "on the positions, x dU/dx"});
     for (const double t : {0.5, 1.0, 2.0}) {
         potential.set_temperature(t);
-        const Draws run = unless_stopped(run_chains(potential, sampler, options));
-        const Tensor<double> x = run["x"], energy = run.statistic(&ChainRecord::energy);
-        Tensor<double> kinetic = run.statistic(&ChainRecord::hamiltonian), configurational = x;
+        const std::string name = "T = " + text_of(t);
+        const Found run = stage(example, name, [&] {
+            const Draws found = unless_stopped(run_chains(potential, sampler, options));
+            return Found{{"x", found["x"]},
+                         {"U", found.statistic(&ChainRecord::energy)},
+                         {"H", found.statistic(&ChainRecord::hamiltonian)}};
+        });
+        const Tensor<double>&x = run.at("x"), &energy = run.at("U");
+        Tensor<double> kinetic = run.at("H"), configurational = x;
         for (std::int64_t i = 0; i < x.size(); ++i) {
             // A chain tells H / T and U / T; what lies between them is p^2 / (2 T).
             double& p2 = kinetic.mutable_data()[i];
@@ -254,20 +265,21 @@ void temperature(const Example& example, std::int64_t draws, Panel& panel) {
         const QuantitySummary a = summarise(Chains(kinetic)), b = summarise(Chains(configurational));
         table.row({{t, 1}, {a.mean, a.mcse, 3}, {b.mean, b.mcse, 3}});
         const BinnedDraws found({x.begin(), x.end()}, -2.5, 2.5, 50);
-        panel.points(t == 0.5 ? "T = 0.5" : t == 1 ? "T = 1" : "T = 2", found.middle, found.density);
+        panel.points(name, found.middle, found.density);
         panel.line("", grid, exact_density(potential, t, grid));
     }
     table.show();
     table.save(example.path("hmc_tour_temperature"));
-    std::printf("Both have the mean T, within their standard errors.\n\n");
+    std::printf("Both have the mean T, within two standard errors.\n\n");
     panel.set("set xrange [-2.5:2.5]");
     panel.set("set yrange [0:1.6]");
 }
 
 int main(int argc, char** argv) {
-    Example example("A tour of Hamiltonian Monte Carlo: energy, trajectories, momentum, temperature.", "15 seconds");
+    Example example("A tour of Hamiltonian Monte Carlo: energy, trajectories, momentum, temperature.", "10 seconds");
     std::int64_t draws = 10000;
-    example.option("--draws", draws, 1000, "of each of four chains of HMC; other samplers have the same gradients");
+    example.option("--draws", draws, 1000, "of each of four chains of HMC; other samplers have the same gradients",
+                   100);
     return example.run(argc, argv, [&] {
         Figure figure(example.path("hmc_tour"), 2);
         energy(example, figure.panel("1. Error of the energy H along one trajectory", "time", "H - H at the start"));

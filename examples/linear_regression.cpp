@@ -23,10 +23,9 @@ int main(int argc, char** argv) {
     Example example("A line through points: normal equations, gradient descent, and with the noise learned.",
                     "one second");
     std::int64_t points = 200, epochs = 400;
-    example.option("--points", points, 200, "points that the line goes through");
-    example.option("--epochs", epochs, 400, "steps of gradient descent, each on all points");
+    example.option("--points", points, 200, "points that the line goes through", 3);
+    example.option("--epochs", epochs, 400, "steps of gradient descent, each on all points", 1);
     return example.run(argc, argv, [&] {
-        if (points < 3) throw ValueError("a line with noise needs at least 3 points: --points 3");
         Random random(example.seed);
         Dataset<double> data{Tensor<double>::zeros({points, 1}), Tensor<double>::zeros({points})};
         double sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;

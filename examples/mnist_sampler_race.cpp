@@ -235,24 +235,27 @@ void say_what_it_shows(const std::vector<Scores>& scores) {
         "code, that over several seeds SGHMC was not better than momentum.\n");
 }
 
-Task task_of(const Example& example) {
+Task task_of(Example& example) {
     const std::string directory = example.quick ? embedded_data("mnist") : data_directory("mnist");
     Task task{.train_data = read_image_set<float>(directory, "train"),
               .test_data = read_image_set<float>(directory, "test")};
+    example.data(directory, task.train_data.size());
     if (task.train_data.size() == 60000) task.train_data = split_last(task.train_data, 10000).first;
     if (example.quick) task.show = Show::nothing;
     return task;
 }
 
 int main(int argc, char** argv) {
-    Example example("Test error over time: SGD, momentum, SGLD and SGHMC on handwritten digits.", "6 minutes");
+    Example example("Test error over time: SGD, momentum, SGLD and SGHMC on handwritten digits.",
+                    find_data("mnist") ? "an hour" : "6 minutes");
     std::int64_t seeds = 5, rounds = 800, burn_in = 50;
-    example.option("--seeds", seeds, 1, "how often every method runs");
-    example.option("--rounds", rounds, 30, "passes over the digits");
-    example.option("--burn-in", burn_in, 15, "rounds before samplers begin to average");
+    example.option("--seeds", seeds, 1, "how often every method runs", 1);
+    example.option("--rounds", rounds, 30, "passes over the digits", 1);
+    example.option("--burn-in", burn_in, 15, "rounds before samplers begin to average", 0);
     return example.run(argc, argv, [&] {
-        if (seeds < 1 || rounds < 1 || burn_in < 0 || burn_in >= rounds)
-            throw ValueError("--seeds and --rounds must be at least 1, and --burn-in less than --rounds");
+        if (burn_in >= rounds)
+            throw ValueError("--burn-in is " + std::to_string(burn_in) + "; it must be less than --rounds, " +
+                             std::to_string(rounds));
         Task task = task_of(example);
         task.rounds = rounds;
         task.burn_in = burn_in;

@@ -34,6 +34,7 @@
 // of the two runs of greedy left most mushrooms for 2,100 offers and had a regret of 5070, at 0.002 2035.
 #include "common/example.hpp"
 #include "common/figure.hpp"
+#include "common/seeds.hpp"
 #include "common/stage.hpp"
 #include "common/table.hpp"
 
@@ -239,14 +240,104 @@ Run live(Agent& agent, const Mushrooms& mushrooms, std::int64_t length, std::uin
     return run;
 }
 
-// The mean of a column of numbers, one a run, with its standard error.
-Cell mean_of(const std::vector<double>& x, double factor, int digits) {
-    const auto n = static_cast<double>(x.size());
-    double mean = 0, squares = 0;
-    for (const double v : x) mean += factor * v / n;
-    for (const double v : x) squares += (factor * v - mean) * (factor * v - mean);
-    return {mean, std::sqrt(squares / (n * (n - 1))), digits};
+// ---- All runs of all agents, in a table and a figure. ----
+
+struct Setting {
+    Mushrooms mushrooms;
+    std::int64_t length, updates, runs;
+    std::uint64_t seed;
+
+    std::int64_t width() const { return static_cast<std::int64_t>(mushrooms.features[0].size()); }
+};
+
+struct Lives {
+    std::string name;
+    double epsilon;
+    Found found;  // regret: (runs, marks); late: (runs, 3), edible and poisonous eaten, regret
+
+    // A number of each run.
+    std::vector<double> column(const std::string& key, std::int64_t k, double factor = 1) const {
+        const Tensor<double>& x = found.at(key);
+        std::vector<double> values;
+        for (std::int64_t r = 0; r < x.shape()[0]; ++r) values.push_back(factor * x(r, k));
+        return values;
+    }
+    std::vector<double> regret() const { return column("regret", marks - 1); }
+};
+
+Found live_all(const Setting& s, const Mind& mind) {
+    const Interrupt interrupt;
+    Found found{{"regret", Tensor<double>::zeros({s.runs, marks})}, {"late", Tensor<double>::zeros({s.runs, 3})}};
+    double* regret = found["regret"].mutable_data();
+    double* late = found["late"].mutable_data();
+    parallel_for(s.runs, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t r = first; r < last; ++r) {
+            const std::uint64_t seed = 1000 * s.seed + static_cast<std::uint64_t>(r);
+            Agent agent(mind, s.width(), s.updates, seed);
+            const Run run = live(agent, s.mushrooms, s.length, seed);
+            std::ranges::copy(run.regret, regret + r * marks);
+            std::ranges::copy(std::array{run.edible, run.poisonous, run.late_regret}, late + r * 3);
+        }
+    });
+    return found;
 }
+
+// The first agent is greedy, whom the others are compared with, run by run.
+ResultTable table_of(const Setting& s, const std::vector<Lives>& agents) {
+    ResultTable table({"agent", "regret", "less than greedy by", "late regret of 1000", "of exploring alone",
+                       "edible eaten, %", "poisonous eaten, %"});
+    const double edible = s.mushrooms.share_edible(), offered = static_cast<double>(s.length);
+    const double leaving = regret_of_leaving * edible, poison = regret_of_poison * (1 - edible);
+    const std::vector<double> greedy = agents.front().regret();
+    for (const Lives& agent : agents) {
+        std::vector<double> gain = agent.regret();
+        for (std::size_t r = 0; r < gain.size(); ++r) gain[r] = greedy[r] - gain[r];
+        table.row({agent.name,
+                   mean_cell(agent.regret(), 0),
+                   &agent == &agents.front() ? Cell("-") : mean_cell(gain, 0),
+                   mean_cell(agent.column("late", 2, 1000), 0),
+                   {1000 * agent.epsilon * (leaving + poison) / 2, 0},
+                   mean_cell(agent.column("late", 0, 100), 1),
+                   mean_cell(agent.column("late", 1, 100), 1)});
+    }
+    table.row({"eats none", {leaving * offered, 0}, "", {1000 * leaving, 0}, "", {0, 1}, {0, 1}});
+    table.row({"eats all", {poison * offered, 0}, "", {1000 * poison, 0}, "", {100, 1}, {100, 1}});
+    return table;
+}
+
+void draw(const Example& example, const Setting& s, const std::vector<Lives>& agents) {
+    Figure figure(example.path("mushroom_bandit"));
+    Panel& panel = figure.panel("What wrong choices cost, added up (bars: one standard error)", "mushrooms offered",
+                                "regret, points");
+    const double offered = static_cast<double>(s.length);
+    std::int64_t first_bar = 13;
+    for (const Lives& agent : agents) {
+        std::vector<double> at, mean, bar_at, bar, low, high;
+        for (std::int64_t k = 0; k < marks; ++k) {
+            const Cell so_far = mean_cell(agent.column("regret", k), 0);
+            at.push_back(offered * static_cast<double>(k + 1) / marks);
+            mean.push_back(so_far.value);
+            if (k % 20 != first_bar) continue;
+            bar_at.push_back(at.back());
+            bar.push_back(so_far.value);
+            low.push_back(so_far.value - so_far.error);
+            high.push_back(so_far.value + so_far.error);
+        }
+        first_bar += 2;  // so that bars of different agents stand side by side
+        panel.line(agent.name, at, mean);
+        panel.intervals("", bar_at, bar, low, high);
+    }
+    panel.dashed("eats none", {0, offered}, {0, regret_of_leaving * s.mushrooms.share_edible() * offered});
+    figure.save();
+}
+
+const char* const in_words = R"(
+Regret grows while an agent learns, and later by what it goes on getting wrong: the column of late regret. An agent that
+leaves some choices to chance pays for them for ever, what exploring alone costs; what its network gets wrong comes on
+top. Thompson sampling explores where its posterior is wide. Whether that is worth it is the column of paired
+differences to greedy, with its standard error: below 0 greedy did better, as it does on the real mushrooms (see the top
+of the source), against the paper.
+)";
 
 int main(int argc, char** argv) {
     Example example("Mushrooms: Thompson sampling with Bayes by Backprop, and agents that do not know what they know.",
@@ -256,113 +347,34 @@ int main(int argc, char** argv) {
     example.file("FILE", file,
                  "agaricus-lepiota.data of the data set Mushroom, UCI Machine Learning Repository, "
                  "archive.ics.uci.edu; without it mushrooms are made up");
-    example.option("--mushrooms", length, 1000, "mushrooms that are offered in a run");
-    example.option("--updates", updates, 8, "steps of learning after each");
-    example.option("--runs", runs, 2, "runs of each agent; at least 2");
-    example.option("--hidden", hidden, 20, "units of each of two layers");
+    example.option("--mushrooms", length, 1000, "mushrooms that are offered in a run", marks);
+    example.option("--updates", updates, 8, "steps of learning after each", 0);
+    example.option("--runs", runs, 2, "runs of each agent", 2);
+    example.option("--hidden", hidden, 20, "units of each of two layers", 1);
     return example.run(argc, argv, [&] {
-        if (length < marks || runs < 2) throw ValueError("--mushrooms must be at least 100, and --runs at least 2");
-        const Mushrooms mushrooms = file.empty() ? make_mushrooms(8124) : read_mushrooms(file);
-        const auto width = static_cast<std::int64_t>(mushrooms.features[0].size());
-        const double edible = mushrooms.share_edible(), offered = static_cast<double>(length);
-        std::printf("%zu mushrooms %s, %lld values of 22 attributes, %.1f %% edible\n\n", mushrooms.edible.size(),
+        const Setting s{file.empty() ? make_mushrooms(8124) : read_mushrooms(file), length, updates, runs,
+                        example.seed};
+        example.data(file.empty() ? "made up" : file, std::ssize(s.mushrooms.edible));
+        std::printf("%zu mushrooms %s, %lld values of 22 attributes, %.1f %% edible\n\n", s.mushrooms.edible.size(),
                     file.empty() ? "that are made up (give the file of UCI for real ones, see --help)" : file.c_str(),
-                    static_cast<long long>(width), 100 * edible);
+                    static_cast<long long>(s.width()), 100 * s.mushrooms.share_edible());
 
-        const Sequential net{Dense(width + 2, hidden), Relu(), Dense(hidden, hidden), Relu(), Dense(hidden, 1)};
+        const Sequential net{Dense(s.width() + 2, hidden), Relu(), Dense(hidden, hidden), Relu(), Dense(hidden, 1)};
         const Sequential twin =
             bayesian(net, {.prior = GaussianPrior{.sd = prior_sd}, .posterior = mean_field<float>(initial_sd)});
-        const auto run_all = [&](const std::string& name, const Mind& mind) {
-            return stage(example, name, [&] {
-                const Interrupt interrupt;
-                Found found{{"regret", Tensor<double>::zeros({runs, marks})},
-                            {"late", Tensor<double>::zeros({runs, 3})}};
-                double* regret = found["regret"].mutable_data();
-                double* late = found["late"].mutable_data();
-                parallel_for(runs, 1, [&](std::int64_t first, std::int64_t last) {
-                    for (std::int64_t r = first; r < last; ++r) {
-                        const std::uint64_t seed = 1000 * example.seed + static_cast<std::uint64_t>(r);
-                        Agent agent(mind, width, updates, seed);
-                        const Run run = live(agent, mushrooms, length, seed);
-                        std::ranges::copy(run.regret, regret + r * marks);
-                        std::ranges::copy(std::array{run.edible, run.poisonous, run.late_regret}, late + r * 3);
-                    }
-                });
-                return found;
-            });
+        std::vector<Lives> agents;
+        const auto add = [&](const std::string& name, const Mind& mind) {
+            agents.push_back({name, mind.epsilon, stage(example, name, [&] { return live_all(s, mind); })});
         };
+        add("greedy", {net, 0.002});
+        add("greedy but for 5 %", {net, 0.002, 0.05});
+        add("greedy but for 1 %", {net, 0.002, 0.01});
+        add("Thompson, BBB", {twin, 0.001});
 
-        ResultTable table({"agent", "regret", "less than greedy by", "late regret of 1000", "of exploring alone",
-                           "edible eaten, %", "poisonous eaten, %"});
-        Figure figure(example.path("mushroom_bandit"));
-        Panel& panel = figure.panel("What wrong choices cost, added up (bars: one standard error)", "mushrooms offered",
-                                    "regret, points");
-        const double cost_of_chance = (regret_of_leaving * edible + regret_of_poison * (1 - edible)) / 2;
-        const auto column = [&](const Tensor<double>& x, std::int64_t k) {
-            std::vector<double> values;
-            for (std::int64_t r = 0; r < runs; ++r) values.push_back(x(r, k));
-            return values;
-        };
-        std::vector<double> greedy, at;
-        for (std::int64_t k = 0; k < marks; ++k) at.push_back(offered * static_cast<double>(k + 1) / marks);
-        std::int64_t first_bar = 13;
-        const auto show = [&](const std::string& name, const Mind& mind) {
-            Found found = run_all(name, mind);
-            const Tensor<double>&regret = found["regret"], &late = found["late"];
-            const std::vector<double> ends = column(regret, marks - 1);
-            if (greedy.empty()) greedy = ends;
-            std::vector<double> gain, mean, bar_at, bar, low, high;
-            for (std::size_t r = 0; r < ends.size(); ++r) gain.push_back(greedy[r] - ends[r]);
-            table.row({name,
-                       mean_of(ends, 1, 0),
-                       name == "greedy" ? Cell("-") : mean_of(gain, 1, 0),
-                       mean_of(column(late, 2), 1000, 0),
-                       {1000 * mind.epsilon * cost_of_chance, 0},
-                       mean_of(column(late, 0), 100, 1),
-                       mean_of(column(late, 1), 100, 1)});
-            for (std::int64_t k = 0; k < marks; ++k) {
-                const Cell so_far = mean_of(column(regret, k), 1, 0);
-                mean.push_back(so_far.value);
-                if (k % 20 != first_bar) continue;
-                bar_at.push_back(at[static_cast<std::size_t>(k)]);
-                bar.push_back(so_far.value);
-                low.push_back(so_far.value - so_far.error);
-                high.push_back(so_far.value + so_far.error);
-            }
-            first_bar += 2;  // so that bars of different agents stand side by side
-            panel.line(name, at, mean);
-            panel.intervals("", bar_at, bar, low, high);
-        };
-        show("greedy", {net, 0.002});
-        show("greedy but for 5 %", {net, 0.002, 0.05});
-        show("greedy but for 1 %", {net, 0.002, 0.01});
-        show("Thompson, BBB", {twin, 0.001});
-        table.row({"eats none",
-                   {regret_of_leaving * edible * offered, 0},
-                   "",
-                   {1000 * regret_of_leaving * edible, 0},
-                   "",
-                   {0, 1},
-                   {0, 1}});
-        table.row({"eats all",
-                   {regret_of_poison * (1 - edible) * offered, 0},
-                   "",
-                   {1000 * regret_of_poison * (1 - edible), 0},
-                   "",
-                   {100, 1},
-                   {100, 1}});
-        panel.dashed("eats none", {0, offered}, {0, regret_of_leaving * edible * offered});
+        const ResultTable table = table_of(s, agents);
         table.show();
         table.save(example.path("mushroom_bandit"));
-        figure.save();
-
-        std::printf(
-            "\nRegret grows while an agent learns, and later by what it goes on getting wrong: the column of late "
-            "regret.\n"
-            "An agent that leaves some choices to chance pays for them for ever, what exploring alone costs; what its\n"
-            "network gets wrong comes on top. Thompson sampling explores where its posterior is wide. Whether that is\n"
-            "worth it is the column of paired differences to greedy, with its standard error: below 0 greedy did "
-            "better,\n"
-            "as it does on the real mushrooms (see the top of the source), against the paper.\n");
+        draw(example, s, agents);
+        std::printf("%s", in_words);
     });
 }

@@ -6,8 +6,9 @@
 // Both networks see the same points. Where there are none the point estimate goes on as if it knew; the posterior
 // spreads.
 //
-// Expected output: a table of the spread at a few points, 0.01 among the data, 0.5 at x = -0.2 and 1.3 at x = 1.2, and
-// the figure regression_bands, in which the truth stays within two sds.
+// Expected output: a table of the spread at a few points, 0.01 among the data (x = 0.25), 0.5 at x = -0.2 and 2.6 at
+// x = 1.2, and the figure regression_bands, in which the truth stays within two sds but for a short way around x =
+// 0.31.
 #include "common/example.hpp"
 #include "common/figure.hpp"
 #include "common/table.hpp"
@@ -49,10 +50,10 @@ Dataset<float> make_data(std::uint64_t seed) {
 std::vector<double> numbers(const Tensor<float>& x) { return {x.begin(), x.end()}; }
 
 int main(int argc, char** argv) {
-    Example example("A curve with its uncertainty: Bayes by Backprop beside a point estimate.", "10 seconds");
+    Example example("A curve with its uncertainty: Bayes by Backprop beside a point estimate.", "2 seconds");
     std::int64_t epochs = 20000, draws = 200;
-    example.option("--epochs", epochs, 4000, "steps of Adam, each on all points");
-    example.option("--draws", draws, 100, "draws of the weights for the bands");
+    example.option("--epochs", epochs, 4000, "steps of Adam, each on all points", 1);
+    example.option("--draws", draws, 100, "draws of the weights for the bands", 2);
     return example.run(argc, argv, [&] {
         const Dataset<float> data = make_data(example.seed);
         const auto options = [&](const char* name) {
@@ -106,7 +107,11 @@ int main(int argc, char** argv) {
         table.save(example.path("regression_bands"));
 
         Figure figure(example.path("regression_bands"));
-        Panel& panel = figure.panel("Bayes by Backprop beside a point estimate", "x", "y");
+        char title[120];
+        std::snprintf(title, sizeof title,
+                      "Bayes by Backprop beside a point estimate; at x = 1.2 the band goes from %.1f to %.1f",
+                      low2.back(), high2.back());
+        Panel& panel = figure.panel(title, "x", "y");
         panel.band("posterior, two sd", x, low2, high2);
         panel.band("one sd", x, low, high);
         panel.line("posterior mean", x, mean);
@@ -117,7 +122,7 @@ int main(int argc, char** argv) {
         panel.set("set yrange [-1.2:2.2]");
         figure.save();
         std::printf(
-            "\nFrom 0 to 0.5, where there are data, both follow the truth and the band is narrow. Outside, the point\n"
+            "\nFrom 0 to 0.5, where there are data, both follow them and the band is narrow. Outside, the point\n"
             "estimate goes on in a straight line as if it knew; the band opens until it has the truth in it.\n");
     });
 }

@@ -9,11 +9,12 @@
 //
 // Expected output: a table and a figure for each, sghmc_double_well, sghmc_phase_space and sghmc_or_sgld. The naive
 // sampler's total variation is 0.14, the others' is what 80,000 draws leave to chance, about 0.01. The energy that
-// noise drives up goes from 0.5 to 19, with friction it is 1. Where both err by 0.02, the autocorrelation time of x is
-// some 140 gradients for SGLD and 9 for SGHMC.
+// noise drives up goes from 0.5 to 21 (its law: 19), with friction it is 1. Where both err by 0.02, the autocorrelation
+// time of x is some 140 gradients for SGLD and 9 for SGHMC.
 #include "common/example.hpp"
 #include "common/figure.hpp"
 #include "common/seeds.hpp"
+#include "common/stage.hpp"
 #include "common/table.hpp"
 #include "sghmc_double_well/dynamics.hpp"
 #include "sghmc_double_well/histogram.hpp"
@@ -68,9 +69,12 @@ void two_wells(const Example& example, std::int64_t draws) {
                {law.mean_square, 3},
                {expected_variation(exact, static_cast<double>(draws)), 3}});
     const auto show = [&](Panel& panel, const char* name, const auto& sampler, std::int64_t thin = 1) {
-        const Draws run = unless_stopped(run_chains(
-            potential, sampler, {.draws = draws / 4, .thin = thin, .seed = example.seed, .show = Show::nothing}));
-        const Tensor<double> x = run["x[1]"], acceptance = run.statistic(&ChainRecord::acceptance);
+        const Found run = stage(example, name, [&] {
+            const Draws found = unless_stopped(run_chains(
+                potential, sampler, {.draws = draws / 4, .thin = thin, .seed = example.seed, .show = Show::nothing}));
+            return Found{{"x", found["x[1]"]}, {"acceptance", found.statistic(&ChainRecord::acceptance)}};
+        });
+        const Tensor<double>&x = run.at("x"), &acceptance = run.at("acceptance");
         const QuantitySummary square = summarise(Chains(squares(x)));
         const BinnedDraws found = histogram(x);
         table.row({name, {mean_of(acceptance), 2}, {square.mean, square.mcse, 3}, {total_variation(found, exact), 3}});
@@ -112,20 +116,26 @@ void phase_space(const Example& example, std::int64_t steps) {
             const std::size_t third = path.x.size() / 3, every = path.x.size() / 300;
             for (std::size_t k = 0; k < 3; ++k) energy[k].push_back(path.energy((k + 1) * third));
             if (stream > 0) continue;
-            std::vector<double> x, r;
-            for (std::size_t k = every - 1; k < path.x.size(); k += every) {
-                x.push_back(path.x[k]);
-                r.push_back(path.r[k]);
+            const bool first_panel = name == std::string("noise");  // it has the key, for all
+            const std::array<const char*, 3> when{"first third of the time", "second third", "last third"};
+            for (const std::size_t part : {2, 1, 0}) {  // the first above the others: it is in the middle
+                std::vector<double> x, r;
+                for (std::size_t k = part * third + every - 1; k < (part + 1) * third; k += every) {
+                    x.push_back(path.x[k]);
+                    r.push_back(path.r[k]);
+                }
+                panel.colour(std::array{0, 4, 1}[part]);
+                panel.points(first_panel ? when[part] : "", x, r);
             }
-            panel.points("", x, r);
         }
         const auto cell = [&](std::size_t k) {
             const double m = mean_of(energy[k]), variance_of_one = mean_product(energy[k], energy[k]) - m * m;
             return Cell(m, std::sqrt(std::max(0.0, variance_of_one) / paths), 2);
         };
         table.row({name, cell(0), cell(1), cell(2), {expected, 2}});
-        panel.set("set xrange [-8:8]");
-        panel.set("set yrange [-8:8]");
+        panel.set("set xrange [-7:7]");
+        panel.set("set yrange [-6:9]");
+        panel.set("set key top left invert");
         panel.set("set size square");
     };
     // Noise adds V dt / 2 to the energy in each unit of time. With a fresh momentum after t = 5, of which sin(t) turns
@@ -187,14 +197,20 @@ void correlated(const Example& example, std::int64_t draws) {
     ResultTable table({"sampler", "autocorrelation time", "error of covariances", "its law's"});
     std::vector<double> times, errors;
     const auto show = [&](const std::string& name, const auto& sampler, double expected) {
-        const Draws run = unless_stopped(
-            run_chains(potential, sampler, {.draws = draws / 4, .seed = example.seed, .show = Show::nothing}));
-        const Tensor<double> x = run["x[1]"], y = run["x[2]"];
-        times.push_back(static_cast<double>(x.size()) / ess_mean(x));
-        errors.push_back((std::abs(mean_product(x, x) - 1) + std::abs(mean_product(y, y) - 1) +
-                          2 * std::abs(mean_product(x, y) - correlation)) /
-                         4);
-        table.row({name, {times.back(), 1}, {errors.back(), mcse_mean(squares(x)), 3}, {expected, 3}});
+        const Found run = stage(example, name, [&] {
+            const Draws found = unless_stopped(
+                run_chains(potential, sampler, {.draws = draws / 4, .seed = example.seed, .show = Show::nothing}));
+            const Tensor<double> x = found["x[1]"], y = found["x[2]"];
+            const double error = (std::abs(mean_product(x, x) - 1) + std::abs(mean_product(y, y) - 1) +
+                                  2 * std::abs(mean_product(x, y) - correlation)) /
+                                 4;
+            return Found{{"time", {static_cast<double>(x.size()) / ess_mean(x)}},
+                         {"error", {error}},
+                         {"chance", {mcse_mean(squares(x))}}};
+        });
+        times.push_back(run.at("time").item());
+        errors.push_back(run.at("error").item());
+        table.row({name, {times.back(), 1}, {errors.back(), run.at("chance").item(), 3}, {expected, 3}});
     };
     const auto draw = [&](const char* name) {
         trade.line(name, times, errors);
@@ -231,13 +247,12 @@ void correlated(const Example& example, std::int64_t draws) {
 }
 
 int main(int argc, char** argv) {
-    Example example("Noise in the gradients of Hamiltonian Monte Carlo, and the friction that mends it.", "1 minute");
+    Example example("Noise in the gradients of Hamiltonian Monte Carlo, and the friction that mends it.", "20 seconds");
     std::int64_t draws = 80000, steps = 15000, walk = 1000000;
-    example.option("--draws", draws, 8000, "of each sampler from the two wells; at least 400");
+    example.option("--draws", draws, 8000, "of each sampler from the two wells", 400);
     example.option("--steps", steps, 1500, "of each path in phase space; a multiple of 300");
-    example.option("--walk", walk, 100000, "steps of SGLD and SGHMC on the correlated numbers; at least 400");
+    example.option("--walk", walk, 100000, "steps of SGLD and SGHMC on the correlated numbers", 400);
     return example.run(argc, argv, [&] {
-        if (draws < 400 || walk < 400) throw ValueError("too short a run: --draws 400 and --walk 400 are the least");
         if (steps < 300 || steps % 300 != 0)
             throw ValueError("--steps is " + std::to_string(steps) + "; paths of a multiple of 300 are drawn");
         two_wells(example, draws);

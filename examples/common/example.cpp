@@ -20,6 +20,7 @@ struct Example::CommandLine {
     CLI::App app;
     std::vector<std::function<void(bool quick)>> chosen;  // sets the value for --quick where none was given
     std::vector<std::function<std::string()>> settings;   // name and value of each option, for the kept directory
+    std::vector<std::function<void()>> checks;            // throw a pollen::Error for a value that is refused
     std::string program;
 
     template <class Value>
@@ -49,8 +50,13 @@ Example::Example(std::string about, std::string time)
     : about_(std::move(about)), time_(std::move(time)), line_(std::make_unique<CommandLine>()) {}
 Example::~Example() = default;
 
-void Example::option(const std::string& name, std::int64_t& value, std::int64_t when_quick, const std::string& help) {
-    line_->add(name, value, when_quick, help);
+void Example::option(const std::string& name, std::int64_t& value, std::int64_t when_quick, const std::string& help,
+                     std::int64_t least) {
+    const std::string bound = "at least " + std::to_string(least);
+    line_->add(name, value, when_quick, least > 1 ? help + "; " + bound : help);
+    line_->checks.push_back([name, &value, least, bound] {
+        if (value < least) throw pollen::ValueError(name + " is " + std::to_string(value) + "; it must be " + bound);
+    });
 }
 
 void Example::option(const std::string& name, double& value, double when_quick, const std::string& help) {
@@ -105,6 +111,7 @@ int Example::run(int argc, char** argv, const std::function<void()>& body) {
     for (const auto& choose : line_->chosen) choose(quick);
     out_ = out;
     try {
+        for (const auto& check : line_->checks) check();
         prepare();
         std::setvbuf(stdout, nullptr, _IOLBF, 0);  // results of a long run are seen in a pipe, too
         std::printf("%s\n%s\n\n", about_.c_str(),
@@ -128,20 +135,31 @@ int Example::run(int argc, char** argv, const std::function<void()>& body) {
 // Makes OUT, and empties OUT/kept unless it belongs to this program with these options.
 void Example::prepare() {
     fs::create_directories(out_);
-    std::string settings;
-    for (const auto& setting : line_->settings) settings += setting();
+    for (const auto& setting : line_->settings) settings_ += setting();
     std::error_code unknown;
     const auto compiled = fs::last_write_time("/proc/self/exe", unknown);
-    settings += "compiled " + std::to_string(compiled.time_since_epoch().count()) + "\n";
+    settings_ += "compiled " + std::to_string(compiled.time_since_epoch().count()) + "\n";
 
-    const fs::path kept = out_ / "kept", file = kept / "settings";
-    std::ifstream in(file);
-    const std::string before{std::istreambuf_iterator<char>(in), {}};
+    const fs::path kept = out_ / "kept";
+    std::ifstream in(kept / "settings");
     if (!in.is_open() && fs::exists(kept) && !fs::is_empty(kept))
         throw pollen::ValueError(kept.string() + " was not made by an example; --out takes a directory without it");
-    if (fresh_ || quick || before != settings) fs::remove_all(kept);
-    fs::create_directories(kept);
-    write_text(file.string(), settings);
+    if (!fresh_ && !quick) settings_before_.assign(std::istreambuf_iterator<char>(in), {});
+    keep_if_unchanged();
+}
+
+void Example::data(const std::string& path, std::int64_t items) {
+    settings_ += "data " + path + " " + std::to_string(items) + "\n";
+    keep_if_unchanged();
+}
+
+// Empties OUT/kept where the settings so far are not those with which the last run began.
+void Example::keep_if_unchanged() {
+    if (settings_before_.starts_with(settings_)) return;
+    fs::remove_all(out_ / "kept");
+    fs::create_directories(out_ / "kept");
+    write_text((out_ / "kept" / "settings").string(), settings_);
+    settings_before_ = settings_;
 }
 
 // Whether there is something to go on from.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -22,8 +23,9 @@ class Example {
     Example(std::string about, std::string time);
     ~Example();
 
-    // An option, with its value where it is not given, in full and with --quick.
-    void option(const std::string& name, std::int64_t& value, std::int64_t when_quick, const std::string& help);
+    // An option, with its value where it is not given, in full and with --quick. Numbers below `least` are refused.
+    void option(const std::string& name, std::int64_t& value, std::int64_t when_quick, const std::string& help,
+                std::int64_t least = std::numeric_limits<std::int64_t>::min());
     void option(const std::string& name, double& value, double when_quick, const std::string& help);
     void option(const std::string& name, std::string& value, const std::string& help);
     void flag(const std::string& name, bool& value, const std::string& help);
@@ -41,16 +43,24 @@ class Example {
     // The path of a result: path("figure") is OUT/figure.
     std::filesystem::path path(const std::string& name) const { return out_ / name; }
     // A directory in OUT for what an interrupted example goes on from. It is empty at the start where --new or --quick
-    // is given, an option differs from the last time, or the program was compiled anew.
+    // is given, an option or the data differ from the last time, or the program was compiled anew.
     std::filesystem::path kept(const std::string& name) const;
+    // Data that is read: its path and the number of its items. To be called before anything is kept:
+    //
+    //     example.data(directory, train_data.size());
+    //
+    // What is kept of other data, such as the small set where the full one has come since, is removed.
+    void data(const std::string& path, std::int64_t items);
 
   private:
     struct CommandLine;
     void prepare();
+    void keep_if_unchanged();
     bool has_kept() const;
 
     std::string about_, time_;
     std::filesystem::path out_;
+    std::string settings_, settings_before_;  // all that results depend on, line after line, now and the last time
     bool fresh_ = false;
     std::unique_ptr<CommandLine> line_;
 };

@@ -1,5 +1,6 @@
 #include "panels.hpp"
 
+#include <cmath>
 #include <numeric>
 
 using namespace pollen;
@@ -15,10 +16,14 @@ Panel& plane(Figure& figure, const std::string& title) {
     return panel;
 }
 
-// Inside the lines are 50, 90 and 99 % of the posterior.
+// Inside the lines are 50, 90 and 99 % of the posterior. Between the points of a grid the log of the density is nearly
+// a parabola, which the density itself is not: lines of its log are smooth.
 void draw_contours(Panel& panel, const Grid& grid, const Grid& coarse) {
+    std::vector<double> log_density, levels;
+    for (const double density : coarse.density) log_density.push_back(std::log(density));
+    for (const double share : {0.5, 0.9, 0.99}) levels.push_back(std::log(grid.level(share)));
     panel.colour(6);
-    panel.contours("exact", coarse.x, coarse.y, coarse.density, {grid.level(0.5), grid.level(0.9), grid.level(0.99)});
+    panel.contours("exact", coarse.x, coarse.y, log_density, levels);
 }
 
 // 500 draws of the first chain, each as often as its weight asks for.
@@ -35,41 +40,45 @@ void draw_draws(Panel& panel, const Run& run) {
     panel.points("draws of one chain", xs, ys);
 }
 
-void draw_paths(Panel& panel, const Draws& paths) {
-    const Tensor<double> x = paths["theta1"], y = paths["theta2"];
-    for (const std::int64_t chain : {0, 1}) {
-        std::vector<double> xs, ys;
-        for (std::int64_t t = 0; t < paths.size(); ++t) {
-            xs.push_back(x(chain, t));
-            ys.push_back(y(chain, t));
+// Crosses are where they begin.
+void draw_paths(Panel& panel, const Paths& paths) {
+    const Tensor<double> x = paths.draws["theta1"], y = paths.draws["theta2"];
+    for (std::size_t k = 0; k < paths.starts.size(); ++k) {
+        std::vector<double> xs{paths.starts[k][0]}, ys{paths.starts[k][1]};
+        for (std::int64_t t = 0; t < paths.draws.size(); ++t) {
+            xs.push_back(x(static_cast<std::int64_t>(k), t));
+            ys.push_back(y(static_cast<std::int64_t>(k), t));
         }
         panel.line("path", xs, ys);
+        panel.crosses("", {xs[0]}, {ys[0]});
     }
 }
 
-// P(theta2 > 0) of each chain by itself.
+// P(theta2 > 0) of each chain by itself, a row of points for each run.
 void draw_shares(Panel& panel, const std::vector<Run>& runs, double exact) {
-    std::vector<std::string> names;
-    std::vector<double> at, share;
-    for (const Run& run : runs) {
-        for (std::int64_t c = 0; c < run.chains(); ++c) {
-            at.push_back(static_cast<double>(names.size()));
-            share.push_back(run.only(c)[4]);
+    std::vector<double> row, share;
+    std::string names;
+    for (std::size_t k = 0; k < runs.size(); ++k) {
+        for (std::int64_t c = 0; c < runs[k].chains(); ++c) {
+            row.push_back(static_cast<double>(k));
+            share.push_back(runs[k].only(c)[4]);
         }
-        names.push_back(run.name);
+        names += (k ? ", '" : "'") + runs[k].name + "' " + std::to_string(k);
     }
-    panel.points("a chain", at, share);
-    panel.dashed("exact", {-0.6, static_cast<double>(names.size()) - 0.4}, {exact, exact});
-    panel.categories(names);
-    panel.set("set xtics rotate by 40 right");
-    panel.set("set yrange [-0.03:1.03]");  // points at 0 and 1 as a whole
+    panel.points("a chain", share, row);
+    panel.dashed("exact", {exact, exact}, {-0.6, static_cast<double>(runs.size()) - 0.4});
+    panel.set("set ytics (" + names + ") font ',9'");
+    panel.set("set yrange [" + std::to_string(static_cast<double>(runs.size()) - 0.4) + ":-0.6]");  // the first on top
+    panel.set("set xrange [-0.03:1.03]");  // points at 0 and 1 as a whole
+    panel.set("set xtics 0, 0.5, 1");
+    panel.set("set lmargin 18");
     panel.set("unset key");
 }
 
 }  // namespace
 
 void draw_figure(const std::filesystem::path& name, const std::vector<double>& data, const Grid& grid,
-                 const Grid& coarse, const std::vector<Run>& runs, const Draws& paths) {
+                 const Grid& coarse, const std::vector<Run>& runs, const Paths& paths) {
     Figure figure(name, 4);
     figure.panel_size(330, 300);
     Panel& histogram = figure.panel("The data", "x", "density");
@@ -84,9 +93,9 @@ void draw_figure(const std::filesystem::path& name, const std::vector<double>& d
         draw_draws(panel, run);
         draw_contours(panel, grid, coarse);
     }
-    Panel& descent = plane(figure, "SGD, batch 10, from two starts");
+    Panel& descent = plane(figure, "SGD, batch 10; crosses: its starts");
     draw_paths(descent, paths);
     draw_contours(descent, grid, coarse);
-    draw_shares(figure.panel("Each chain by itself; dashed: exact", "", "P(theta2 > 0)"), runs, grid.sums.moments()[4]);
+    draw_shares(figure.panel("Each chain; dashed: exact", "P(theta2 > 0)", ""), runs, grid.sums.moments()[4]);
     figure.save();
 }

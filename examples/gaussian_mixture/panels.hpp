@@ -9,6 +9,13 @@
 #include <filesystem>
 #include <vector>
 
-// The data, the exact posterior, one chain of each run over it, the paths of SGD, and P(theta2 > 0) of all chains.
+// SGD, a path from each start.
+struct Paths {
+    std::vector<std::vector<double>> starts;
+    pollen::Draws draws;
+};
+
+// The data, the exact posterior, one chain of each run over it, the paths of SGD, and P(theta2 > 0) of all chains. The
+// contours are drawn from a coarse grid, since every panel has them.
 void draw_figure(const std::filesystem::path& name, const std::vector<double>& data, const Grid& grid,
-                 const Grid& coarse, const std::vector<Run>& runs, const pollen::Draws& paths);
+                 const Grid& coarse, const std::vector<Run>& runs, const Paths& paths);

@@ -63,14 +63,17 @@ void draw_trace(Panel& panel, const Tensor<double>& draws, std::int64_t which) {
 
 }  // namespace
 
-void draw_share(Panel& panel, const std::string& name, std::vector<double> values) {
+void draw_share(Panel& panel, const std::string& name, std::vector<double> values, Line line) {
     std::ranges::sort(values);
     std::vector<double> x, share;
     for (std::size_t k = 0; k <= 100; ++k) {
         x.push_back(values[k * (values.size() - 1) / 100]);
         share.push_back(static_cast<double>(k) / 100);
     }
-    panel.line(name, x, share);
+    if (line == Line::dashed)
+        panel.dashed(name, x, share);
+    else
+        panel.line(name, x, share);
 }
 
 ResultTable show_convergence(const Problem& p, const Draws& hmc, Figure& figure) {

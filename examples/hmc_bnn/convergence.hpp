@@ -12,4 +12,5 @@
 ResultTable show_convergence(const Problem& p, const pollen::Draws& hmc, Figure& figure);
 
 // The share of the values below each of them, as a line.
-void draw_share(Panel& panel, const std::string& name, std::vector<double> values);
+enum class Line { plain, dashed };
+void draw_share(Panel& panel, const std::string& name, std::vector<double> values, Line line = Line::plain);

@@ -14,7 +14,7 @@ namespace {
 
 D in_double(const Tensor<float>& x) { return {x.shape(), std::vector<double>(x.begin(), x.end())}; }
 
-Scores scores_of(const Method& method, const Indices& labels) {
+Scores scores_of(const Method& method, const Indices& labels, const std::string& word) {
     Scores scores{method.name};
     for (const Found& found : method.found) {
         const D &digits = found.at("digits"), &strangers = found.at("strangers");
@@ -23,15 +23,15 @@ Scores scores_of(const Method& method, const Indices& labels) {
         scores.add("-log p", nll(digits, labels));
         scores.add("ECE %", 100 * ece(digits, labels));
         scores.add("confidence, digits", mean_of(confidences(digits)));
-        scores.add("confidence, strangers", mean_of(confidences(strangers)));
+        scores.add("confidence, " + word, mean_of(confidences(strangers)));
         scores.add("entropy, digits", mean_of(h_digits.values()));
-        scores.add("entropy, strangers", mean_of(h_strangers.values()));
+        scores.add("entropy, " + word, mean_of(h_strangers.values()));
         scores.add("AUROC, entropy", auroc(h_digits, h_strangers));
         if (found.contains("temperature")) scores.add("temperature", found.at("temperature").item());
         if (found.contains("digits_information")) {
             const D &i_digits = found.at("digits_information"), &i_strangers = found.at("strangers_information");
             scores.add("information, digits", mean_of(i_digits.values()));
-            scores.add("information, strangers", mean_of(i_strangers.values()));
+            scores.add("information, " + word, mean_of(i_strangers.values()));
             scores.add("AUROC, information", auroc(i_digits, i_strangers));
         }
     }
@@ -58,9 +58,9 @@ std::vector<double> confidences(const D& p) {
     return found;
 }
 
-std::vector<Scores> scores_of(const std::vector<Method>& methods, const Indices& labels) {
+std::vector<Scores> scores_of(const std::vector<Method>& methods, const Indices& labels, const std::string& word) {
     std::vector<Scores> all;
-    for (const Method& m : methods) all.push_back(scores_of(m, labels));
+    for (const Method& m : methods) all.push_back(scores_of(m, labels, word));
     const Scores sgd = *std::ranges::find(all, compared_with, &Scores::method);
     for (Scores& scores : all) {
         if (scores.method != sgd.method)
@@ -72,9 +72,9 @@ std::vector<Scores> scores_of(const std::vector<Method>& methods, const Indices&
 }
 
 // A difference of three standard errors counts: with five seeds chance brings it about once in 25 cases.
-void say_differences(const std::vector<Scores>& scores) {
+void say_differences(const std::vector<Scores>& scores, const std::string& word) {
     if (scores.front().of.at("AUROC, entropy").size() < 2) return;
-    std::printf("\nAgainst %s with the same seed, does it tell strangers from digits?\n", compared_with.c_str());
+    std::printf("\nAgainst %s with the same seed, does it tell %s from digits?\n", compared_with.c_str(), word.c_str());
     for (const Scores& s : scores)
         for (const auto& [name, by] : {std::pair("entropy - SGD", "entropy"), {"information - SGD", "information"}}) {
             if (!s.of.contains(name)) continue;

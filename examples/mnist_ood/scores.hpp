@@ -26,8 +26,9 @@ Found found_of(const pollen::Predictive<float>& digits, const pollen::Predictive
 std::vector<double> confidences(const pollen::Tensor<double>& p);
 
 // All scores of all methods, and their differences seed by seed: `entropy - SGD` and `information - SGD` are the AUROC
-// by each less that of SGD, MAP by entropy.
-std::vector<Scores> scores_of(const std::vector<Method>& methods, const pollen::Indices& labels);
+// by each less that of SGD, MAP by entropy. `word` is what the strangers are called.
+std::vector<Scores> scores_of(const std::vector<Method>& methods, const pollen::Indices& labels,
+                              const std::string& word);
 
 // Which differences are more than chance, where there are several seeds.
-void say_differences(const std::vector<Scores>& scores);
+void say_differences(const std::vector<Scores>& scores, const std::string& word);

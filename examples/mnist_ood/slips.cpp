@@ -42,9 +42,9 @@ D averages(const Draws& draws, const Tensor<float>& images) {
     return found;
 }
 
-void show_slips(const Example& example, const Found& sgld) {
+void show_slips(const Example& example, const Found& sgld, const std::string& word) {
     ResultTable table(
-        {"average over draws of SGLD", "confidence, digits", "confidence, strangers", "published, letters"});
+        {"average over draws of SGLD", "confidence, digits", "confidence, " + word, "published, letters"});
     const char* const rows[] = {"probabilities, same images", "logarithms, same images", "probabilities, shuffled",
                                 "logarithms, shuffled"};
     for (std::int64_t k = 0; k < 4; ++k)

@@ -10,4 +10,4 @@
 pollen::Tensor<double> averages(const pollen::Draws& draws, const pollen::Tensor<float>& images);
 
 // A table of them: `digits_averages` and `strangers_averages` of what SGLD found.
-void show_slips(const Example& example, const Found& sgld);
+void show_slips(const Example& example, const Found& sgld, const std::string& word);

@@ -14,18 +14,23 @@ std::int64_t Task::epochs(std::int64_t steps) const {
 
 double Task::per_item(double rate) const { return rate / static_cast<double>(train_data.size()); }
 
-Task read_task(const std::string& strangers, const Sizes& sizes, bool quick) {
+Task read_task(Example& example, const std::string& strangers, const Sizes& sizes) {
     if (strangers != "fashion-mnist" && strangers != "notmnist")
         throw ValueError("--strangers is " + strangers + "; it takes fashion-mnist or notmnist");
-    const auto directory = [quick](const std::string& set) {
-        if (set == "notmnist") return require_data(set);  // does not come with pollen
-        return quick ? embedded_data(set) : data_directory(set);
+    const auto read = [&example](const std::string& set, const std::string& part) {
+        const std::string directory = set == "notmnist" ? require_data(set)  // does not come with pollen
+                                      : example.quick   ? embedded_data(set)
+                                                        : data_directory(set);
+        Dataset<float> data = read_image_set<float>(directory, part);
+        example.data(directory + " " + part, data.size());
+        return data;
     };
-    Task task{.train_data = read_image_set<float>(directory("mnist"), "train"),
-              .digits = read_image_set<float>(directory("mnist"), "test"),
-              .strangers = read_image_set<float>(directory(strangers), "test"),
+    Task task{.train_data = read("mnist", "train"),
+              .digits = read("mnist", "test"),
+              .strangers = read(strangers, "test"),
+              .word = strangers == "notmnist" ? "letters" : "clothes",
               .sizes = sizes};
-    if (quick) {
+    if (example.quick) {
         task.train_data = task.train_data.slice(0, 500);
         task.digits = task.digits.slice(0, 300);
         task.strangers = task.strangers.slice(0, 300);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "../common/example.hpp"
+
 #include <pollen/data/dataset.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/network_potential.hpp>
@@ -20,6 +22,7 @@ struct Sizes {
 // Digits to learn from, and digits and strangers to be asked about.
 struct Task {
     pollen::Dataset<float> train_data, digits, strangers;
+    std::string word;  // for the strangers in tables and figures: clothes or letters
     Sizes sizes;
     pollen::Show show = pollen::Show::automatic;
 
@@ -30,7 +33,7 @@ struct Task {
 };
 
 // `strangers` is fashion-mnist or notmnist. Quick: a few hundred images of each.
-Task read_task(const std::string& strangers, const Sizes& sizes, bool quick);
+Task read_task(Example& example, const std::string& strangers, const Sizes& sizes);
 
 pollen::Sequential<float> network(double dropout = 0);
 

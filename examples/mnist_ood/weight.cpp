@@ -2,7 +2,10 @@
 
 #include "../common/figure.hpp"
 
+#include <pollen/nn/interrupt.hpp>
+
 #include <algorithm>
+#include <string>
 #include <utility>
 
 using namespace pollen;
@@ -15,7 +18,9 @@ D way_of_a_weight(const Task& task, const Sgld& sampler, double temperature, std
     potential.set_temperature(temperature);
     const auto chain = sampler.begin<float>(potential.clone(), {.position = potential.start(seed), .seed = seed});
     D way = D::zeros({task.sizes.sampler_steps});
+    const Interrupt interrupt;
     for (double& w : way.mutable_values()) {
+        if (Interrupt::requested()) throw Interrupted();
         chain->step();
         w = chain->position()[4];
     }
@@ -37,6 +42,8 @@ void draw_way(Panel& panel, const D& way, double low, double high) {
         panel.band("", histogram.middle, base, top);
         panel.line("", histogram.middle, top);
     }
+    panel.set("set yrange [0:" + std::to_string((windows + 1) * length) + "]");
+    panel.set("set ytics 0, " + std::to_string(2 * length) + ", " + std::to_string(windows * length));
 }
 
 }  // namespace
@@ -52,7 +59,8 @@ void draw_weight(const Example& example, const Found& ways) {
     const double low = std::min(lowest - margin, sgd_lowest), high = std::max(highest + margin, sgd_highest);
     Figure figure(example.path("mnist_ood_weight"), 2);
     for (const auto& [key, title] :
-         {std::pair("sgd", "One weight in each tenth of SGD"), {"sgld", "The same weight under SGLD"}})
-        draw_way(figure.panel(title, "value of the weight", "step"), ways.at(key), low, high);
+         {std::pair("sgd", "SGD: one weight in each tenth of the run"), {"sgld", "SGLD: the same weight"}})
+        draw_way(figure.panel(title, "value of the weight", "step (curves: scaled to one height)"), ways.at(key), low,
+                 high);
     figure.save();
 }

@@ -2,12 +2,16 @@
 """check_command_line.py PROGRAM...
 
 What every example has in common: --help lists its options with their defaults, and what is wrong with a command is said
-in one line that names the way out, with exit code 2.
+in one line that names the way out, with exit code 2. Without gnuplot the numbers of a figure stay, and what a stopped
+run keeps is not used with other data.
 """
 
+import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 # Arguments, and what the program says after its own name.
@@ -17,8 +21,37 @@ MISTAKES = [
     (["--seed", "one"], "Could not convert: --seed = one; --help lists the options"),
     (["--out", "/dev/null/x"], "Not a directory: /dev/null/x; --out takes a directory that can be written"),
 ]
+NO_FILE = (["nowhere.data"], "FILE: there is no file nowhere.data; --help lists the options")
+
+
+def too_small(option, least):
+    return ([option, str(least - 1)], f"{option} is {least - 1}; it must be at least {least}")
+
+
 MISTAKES_OF = {
-    "mushroom_bandit": [(["nowhere.data"], "FILE: there is no file nowhere.data; --help lists the options")],
+    "bayesian_linear_regression": [too_small("--draws", 100), too_small("--epochs", 1)],
+    "constant_sgd": [too_small("--draws", 100)],
+    "custom_posterior": [too_small("--epochs", 3)],
+    "demo": [
+        too_small("--epochs", 1),
+        too_small("--bayes-epochs", 1),
+        too_small("--steps", 100),
+        too_small("--width", 1),
+        too_small("--large-epochs", 1),
+    ],
+    "eight_schools": [too_small("--draws", 100)],
+    "hmc_by_hand": [too_small("--draws", 4), too_small("--warm-up", 0)],
+    "hmc_tour": [too_small("--draws", 100)],
+    "linear_regression": [too_small("--points", 3), too_small("--epochs", 1)],
+    "logistic_boundary": [too_small("--draws", 100)],
+    "mushroom_bandit": [NO_FILE],
+    "regression_bands": [too_small("--epochs", 1), too_small("--draws", 2)],
+    "sghmc_double_well": [
+        too_small("--draws", 400),
+        too_small("--walk", 400),
+        (["--steps", "299"], "--steps is 299; paths of a multiple of 300 are drawn"),
+    ],
+    "uci_regression": [NO_FILE, too_small("--rows", 20), too_small("--splits", 1), too_small("--epochs", 1)],
 }
 
 
@@ -34,14 +67,51 @@ def faults_of(program):
         if "[" not in rest:
             yield f"--help does not say what {option} is by default"
     for arguments, expected in MISTAKES + MISTAKES_OF.get(name, []):
-        run = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60)
+        with tempfile.TemporaryDirectory() as out:
+            where = [] if "--out" in arguments else ["--out", out]
+            run = subprocess.run([program, *arguments, *where], capture_output=True, text=True, timeout=60)
         if run.returncode != 2 or run.stderr != f"{name}: {expected}\n":
             yield f"{' '.join(arguments)}: exit code {run.returncode}, {run.stderr!r} instead of {expected!r}"
+
+
+def faults_without_gnuplot(program):
+    name = Path(program).name
+    with tempfile.TemporaryDirectory() as out:
+        command, nowhere = [program, "--quick", "--out", out], os.environ | {"PATH": out}
+        run = subprocess.run(command, capture_output=True, text=True, timeout=60, env=nowhere)
+        expected = f"figure: {out}/{name}.csv; with gnuplot (package gnuplot-nox) it would be drawn, too\n"
+        if run.returncode != 0 or expected not in run.stdout:
+            yield f"without gnuplot: exit code {run.returncode}, and it does not say {expected!r}"
+        figures = sorted(path.name for path in Path(out).glob(f"{name}.*"))
+        if figures != [f"{name}.csv"]:
+            yield f"without gnuplot it leaves {figures}"
+
+
+# What is kept is used again with the same data, and removed where they come from elsewhere.
+def faults_with_other_data(program):
+    sizes = "--epochs 1 --bayes-epochs 1 --steps 100 --width 2 --large-epochs 1".split()
+    with tempfile.TemporaryDirectory() as out, tempfile.TemporaryDirectory() as elsewhere:
+        command, marker = [program, *sizes, "--out", out], Path(out, "kept", "marker")
+        subprocess.run(command, capture_output=True, timeout=120, check=True)
+        marker.touch()
+        subprocess.run(command, capture_output=True, timeout=120, check=True)
+        if not marker.exists():
+            yield "what was kept is removed though nothing changed"
+        for path in re.findall(r"^data (.*) \d+$", Path(out, "kept", "settings").read_text(), re.M):
+            shutil.copytree(path, Path(elsewhere, Path(path).name))
+        environment = os.environ | {"POLLEN_DATA": elsewhere}
+        subprocess.run(command, capture_output=True, timeout=120, check=True, env=environment)
+        if marker.exists():
+            yield "what was kept of other data is used"
 
 
 def main():
     programs = sys.argv[1:]
     faults = [f"{program}: {fault}" for program in programs for fault in faults_of(program)]
+    for program in programs:
+        further = {"linear_regression": faults_without_gnuplot, "demo": faults_with_other_data}.get(Path(program).name)
+        if further:
+            faults += [f"{program}: {fault}" for fault in further(program)]
     print("\n".join(faults) or f"{len(programs)} programs")
     return 1 if faults or not programs else 0
 
