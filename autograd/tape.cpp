@@ -146,6 +146,7 @@ void TapeState<T>::seed(const Var<T>& output, const Tensor<T>& seed) {
         add(slot.data, seed.data(), seed.size());
 }
 
+// dL/dx += dL/dy dy/dx, from the last node to the first: when a node has its turn, all that it goes into had theirs.
 template <Real T>
 void TapeState<T>::run_backward(std::uint32_t last) {
     for (std::uint32_t i = last + 1; i-- > 0;) {

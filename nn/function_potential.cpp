@@ -77,7 +77,7 @@ void FunctionPotential<T>::check(std::span<const T> theta, std::span<T> gradient
 template <Real T>
 Energy FunctionPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradient) {
     check(theta, gradient);
-    return {.likelihood = f_(theta, gradient, {})};
+    return this->unless_refused(gradient, [&] { return Energy{.likelihood = f_(theta, gradient, {})}; });
 }
 
 template <Real T>
@@ -86,7 +86,7 @@ Energy FunctionPotential<T>::evaluate(std::span<const T> theta, std::span<T> gra
     check(theta, gradient);
     if (batch.empty()) throw ValueError("FunctionPotential: the batch is empty");
     if (items_ == 0) throw ValueError("FunctionPotential: there are no items to make batches of");
-    return {.likelihood = f_(theta, gradient, batch)};
+    return this->unless_refused(gradient, [&] { return Energy{.likelihood = f_(theta, gradient, batch)}; });
 }
 
 template <Real T>

@@ -14,8 +14,8 @@ namespace pollen {
 //         return 50 * (r - 1) * (r - 1);
 //     });
 //
-// A density of 0 is an infinite U. Every chain has a copy of the function. check_gradient() tells whether the gradient
-// is that of U.
+// A density of 0 is an infinite U, or a DomainError. Every chain has a copy of the function. check_gradient() tells
+// whether the gradient is that of U.
 template <Real T>
 class FunctionPotential final : public Potential<T> {
   public:

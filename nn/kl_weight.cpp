@@ -25,6 +25,7 @@ KlWeight KlWeight::temperature(double temperature) {
     return {Scheme::temperature, temperature};
 }
 
+// pi_i, the share of batch i: n_i / N, or 2^(M-i) / (2^M - 1) (Blundell et al. 2015)
 double KlWeight::operator()(std::int64_t i, std::int64_t batches, std::int64_t n, std::int64_t items,
                             std::int64_t epoch) const {
     if (scheme_ == Scheme::blundell) {

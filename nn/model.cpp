@@ -274,14 +274,14 @@ template <Real T>
 Energy ModelPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradient,
                                    std::span<const std::int64_t> batch) {
     if (batch.empty() && !all_items_.empty()) throw ValueError("ModelPotential: the batch is empty");
-    refusal_.clear();
-    try {
+    return this->unless_refused(gradient, [&] {
         call(theta, batch, false);
-    } catch (const DomainError& error) {
-        refusal_ = error.what();
-        std::fill(gradient.begin(), gradient.end(), std::numeric_limits<T>::quiet_NaN());
-        return {.prior = std::numeric_limits<double>::infinity()};
-    }
+        return energy_on_tape(gradient, batch);
+    });
+}
+
+template <Real T>
+Energy ModelPotential<T>::energy_on_tape(std::span<T> gradient, std::span<const std::int64_t> batch) {
     Model<T>& m = model_;
     if (batch.size() < all_items_.size() && !m.likelihoods_.empty() && !m.asked_)
         throw ValueError(

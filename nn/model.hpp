@@ -107,16 +107,15 @@ class ModelPotential final : public Potential<T> {
     const std::vector<Quantity>& quantities() const override { return model_.quantities_; }
     void values(std::span<const T> theta, std::span<double> out) override;
     const std::vector<Quantity>& blocks() const override { return model_.blocks_; }
-    std::string refusal() const override { return refusal_; }
     std::string describe() const override;
 
   private:
     void declare();
     void call(std::span<const T> theta, std::span<const std::int64_t> batch, bool keep);
+    Energy energy_on_tape(std::span<T> gradient, std::span<const std::int64_t> batch);
 
     std::function<void(Model<T>&)> function_;
     std::vector<std::int64_t> all_items_;
-    std::string refusal_;
     Model<T> model_;
 };
 

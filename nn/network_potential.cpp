@@ -90,24 +90,28 @@ void NetworkPotential<T>::check(std::span<const T> theta, std::span<T> gradient)
 template <Real T>
 Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradient) {
     check(theta, gradient);
-    Energy energy{.prior = prior(theta, gradient)};
-    for (Int first = 0; first < data_.size(); first += options_.piece) {
-        const Int count = std::min(options_.piece, data_.size() - first);
-        const Dataset<T> piece{rows_of(data_.inputs, first, count), rows_of(data_.targets, first, count),
-                               rows_of(data_.labels, first, count)};
-        energy.likelihood += likelihood(theta, gradient, piece, 1);
-    }
-    return energy;
+    return this->unless_refused(gradient, [&] {
+        Energy energy{.prior = prior(theta, gradient)};
+        for (Int first = 0; first < data_.size(); first += options_.piece) {
+            const Int count = std::min(options_.piece, data_.size() - first);
+            const Dataset<T> piece{rows_of(data_.inputs, first, count), rows_of(data_.targets, first, count),
+                                   rows_of(data_.labels, first, count)};
+            energy.likelihood += likelihood(theta, gradient, piece, 1);
+        }
+        return energy;
+    });
 }
 
 template <Real T>
 Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradient, std::span<const Int> batch) {
     check(theta, gradient);
     if (batch.empty()) throw ValueError("NetworkPotential: the batch is empty");
-    Energy energy{.prior = prior(theta, gradient)};
-    energy.likelihood = likelihood(theta, gradient, data_.take(batch),
-                                   static_cast<double>(data_.size()) / static_cast<double>(batch.size()));
-    return energy;
+    return this->unless_refused(gradient, [&] {
+        Energy energy{.prior = prior(theta, gradient)};
+        energy.likelihood = likelihood(theta, gradient, data_.take(batch),
+                                       static_cast<double>(data_.size()) / static_cast<double>(batch.size()));
+        return energy;
+    });
 }
 
 // -log p(theta); writes its gradient.
@@ -141,7 +145,7 @@ double NetworkPotential<T>::likelihood(std::span<const T> theta, std::span<T> gr
     pass_.restart({}, theta);
     const Var<T> log_prob = likelihood_->log_prob(pass_, (*net_)(pass_, tape_.borrow(batch.inputs)), batch);
     const double energy = -scale * static_cast<double>(log_prob.item());
-    if (gradient.empty()) return energy;
+    if (gradient.empty() || !log_prob.needs_grad()) return energy;
     TapeState<T>& tape = tape_.state();
     for (std::size_t k = 0; k < blocks_.size(); ++k)
         tape.bind_grad(pass_.leaves()[k], gradient.data() + blocks_[k].offset);

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <pollen/autograd/error.hpp>
 #include <pollen/autograd/tensor.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -56,8 +59,8 @@ class Potential {
     // Where a chain should begin; nothing where any point will do.
     virtual std::vector<T> start(std::uint64_t seed, std::uint32_t chain) const;
 
-    // Why the density of the last point is 0, if the model knows.
-    virtual std::string refusal() const { return {}; }
+    // Why the density of the last point is 0: what the DomainError said.
+    const std::string& refusal() const { return refusal_; }
 
     // The values of a draw: every quantity at theta, value_count() numbers one after the other.
     virtual const std::vector<Quantity>& quantities() const = 0;
@@ -77,8 +80,23 @@ class Potential {
     double temperature() const { return temperature_; }
     void set_temperature(double temperature);
 
+  protected:
+    // What f returns. Where a distribution in it gets a parameter that it cannot have (DomainError), the density is 0.
+    template <class F>
+    Energy unless_refused(std::span<T> gradient, const F& f) {
+        refusal_.clear();
+        try {
+            return f();
+        } catch (const DomainError& error) {
+            refusal_ = error.what();
+            std::fill(gradient.begin(), gradient.end(), std::numeric_limits<T>::quiet_NaN());
+            return {.prior = std::numeric_limits<double>::infinity()};
+        }
+    }
+
   private:
     double temperature_ = 1;
+    std::string refusal_;
 };
 
 }  // namespace pollen

@@ -35,6 +35,7 @@ void check_spread(const WeightPosterior<T>& weights, Criterion by) {
                          (by == Criterion::signal_to_noise ? "signal-to-noise" : "KL") + " needs a spread");
 }
 
+// 10 log10(|mu| / sigma)
 double decibels(double mean, double sd) {
     return mean == 0 ? -infinity : 10 * (std::log10(std::abs(mean)) - std::log10(sd));
 }

@@ -16,13 +16,15 @@ void WarmupOptions::check(const std::string& who) const {
     positive("gamma", gamma);
     positive("t0", t0);
     positive("kappa", kappa);
-    check_windows(who + ": warmup.", first, window, last);
+    check_windows(who + ": warmup.", first, window, last, step_size && metric);
 }
 
-void check_windows(const std::string& before, std::int64_t first, std::int64_t window, std::int64_t last) {
+void check_windows(const std::string& before, std::int64_t first, std::int64_t window, std::int64_t last, bool both) {
     for (const auto& [name, n] : {NamedSize{"first", first}, NamedSize{"last", last}})
         if (n < 0) throw ValueError(before + name + " is " + std::to_string(n) + "; it must not be negative");
     if (window < 1) throw ValueError(before + "window is " + std::to_string(window) + "; at least 1 is needed");
+    if (last == 0 && both)
+        throw ValueError(before + "last is 0; after the last metric some steps are needed to find a step size for it");
 }
 
 std::string WarmupOptions::describe() const {

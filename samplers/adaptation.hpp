@@ -24,8 +24,9 @@ struct WarmupOptions {
     std::string describe() const;
 };
 
-// Throws unless they are the sizes of windows. `before` is what the names begin with: "Hmc: warmup.".
-void check_windows(const std::string& before, std::int64_t first, std::int64_t window, std::int64_t last);
+// Throws unless they are the sizes of windows, for a step size and a metric that are adapted `both`. `before` is what
+// the names begin with: "Hmc: warmup.".
+void check_windows(const std::string& before, std::int64_t first, std::int64_t window, std::int64_t last, bool both);
 
 // Dual averaging (Hoffman & Gelman, The No-U-Turn sampler, 2014, Eq. 6): with H_t = target - acceptance of step t,
 //

@@ -111,4 +111,10 @@ Random random_of(std::uint64_t seed, std::uint32_t chain, std::int64_t step);
 template <Real T>
 std::vector<T> find_start(Potential<T>& potential, std::uint64_t seed, std::uint32_t chain, double radius = 2);
 
+namespace detail {
+// "tau, theta": the blocks that an energy at theta which is not finite may be due to.
+template <Real T>
+std::string culprits(Potential<T>& potential, const std::vector<T>& theta);
+}  // namespace detail
+
 }  // namespace pollen

@@ -88,16 +88,17 @@ void ChainRunner::start() {
     if (saved_) {
         file_.cut(std::ssize(top_) + state_.row_bytes);
         if (top_ != top) file_.replace_top(std::ssize(top_), top);
-        top_ = top;
+        top_bytes_ = std::ssize(top);
         last_flush_ = seconds_now();
         flush_pause_ = pause_after_flush(0);
         flushed_steps_ = state_.steps;
     } else {
-        top_ = top;
+        top_bytes_ = std::ssize(top);
         file_.cut(0);
-        file_.append(top_);
+        file_.append(top);
         flush();
     }
+    top_ = {};  // a name for each number: for a network that is a lot
 }
 
 // A run that was killed before its first state was saved has left no more than a part of the header.
@@ -121,12 +122,17 @@ std::string ChainRunner::top_of_file() const {
     return header(steps / plan_->options.thin);
 }
 
+// A run that may take so much memory reads files of that size, too.
+ReadLimits ChainRunner::limits() const {
+    return {.max_bytes = std::max(ReadLimits{}.max_bytes, plan_->options.max_memory)};
+}
+
 void ChainRunner::restore() {
     const RunState begun = state_;
     const RunOptions& o = plan_->options;
     TemperatureSums temperature;
     state_ = read_state(
-        state_path_, [&](StateVisitor& visitor) { visit(visitor, temperature); }, about(), plan_->dimensions);
+        state_path_, [&](StateVisitor& visitor) { visit(visitor, temperature); }, about(), plan_->dimensions, limits());
     if (!temperature.kinetic.valid() || !temperature.configurational.valid())
         throw FileError(state_path_ + ": the batches of the temperature are impossible");
     state_.temperature = temperature;
@@ -159,7 +165,7 @@ void ChainRunner::restore() {
 
 // The draws that the file holds in its first bytes.
 void ChainRunner::read_back(std::int64_t bytes) {
-    StanCsvReader reader(csv_path_, {.max_bytes = std::max(ReadLimits{}.max_bytes, plan_->options.max_memory)}, bytes);
+    StanCsvReader reader(csv_path_, limits(), bytes);
     StanCsvReader::Row row;
     while (reader.next(row, values_ != nullptr)) {
         if (row.warmup) continue;
@@ -312,7 +318,7 @@ void ChainRunner::flush() {
     const double begin = seconds_now();
     append_rows();
     file_.sync();
-    state_.row_bytes = file_.size() - std::ssize(top_);
+    state_.row_bytes = file_.size() - top_bytes_;
     write_state(
         state_path_, state_, [this](StateVisitor& visitor) { visit(visitor, state_.temperature); }, about());
     last_flush_ = seconds_now();

@@ -220,9 +220,9 @@ void write_state(const std::string& path, const RunState& state, const VisitStat
 }
 
 RunState read_state(const std::string& path, const VisitState& visit, const RunDescription& about,
-                    std::int64_t dimensions) {
-    const std::vector<std::byte> bytes = read_bytes(path);
-    const TensorFile file = parse_safetensors(bytes, path);
+                    std::int64_t dimensions, const ReadLimits& limits) {
+    const std::vector<std::byte> bytes = read_bytes(path, limits);
+    const TensorFile file = parse_safetensors(bytes, path, limits);
     check_file(file);
     check_sum(text_of(bytes), path);
     for (const auto& [name, text] : about) {

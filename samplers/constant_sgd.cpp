@@ -60,6 +60,8 @@ class ConstantSgdChain final : public kernels::StochasticWalk<T> {
         return statistics;
     }
 
+    ChainFacts facts() const override { return {.acceptance = false, .step_size = scalar_}; }
+
     void visit(StateVisitor& visitor) override {
         kernels::StochasticWalk<T>::visit(visitor);
         if (!estimated_) return;
@@ -104,12 +106,13 @@ class ConstantSgdChain final : public kernels::StochasticWalk<T> {
     }
     double trace() const { return estimate_.trace(this->position_.size()); }
 
+    // e* = 4 T D / Tr V
     void set_scalar(double sum) {
         kernels::check_positive("ConstantSgd", "the trace of the noise", sum);
         scalar_ = 4 * this->temperature() * static_cast<double>(this->position_.size()) / sum;
     }
 
-    // v: one number, the diagonal, or the matrix.
+    // 4 T / V_kk, or 4 T V^-1, of which the factor of V is kept. v: one number, the diagonal, or the matrix.
     void set_step(const std::vector<double>& v) {
         const std::size_t d = this->position_.size();
         if (v.size() != 1 && v.size() != d && v.size() != d * d)

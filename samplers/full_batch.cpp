@@ -9,6 +9,7 @@
 
 namespace pollen::detail {
 
+// min(1, exp(-x)), and 0 for NaN
 double acceptance_of(double x) { return x <= 0 ? 1 : x > 0 ? std::exp(-x) : 0; }
 
 void check_positive(const char* who, const char* name, double x) {
@@ -44,6 +45,7 @@ std::string text_of(const std::vector<double>& numbers) {
     return "[" + std::to_string(numbers.size()) + " numbers, checksum " + std::to_string(sum) + "]";
 }
 
+// p -= e/2 beta grad U(q),  q += e M^-1 p: both in open();  then p -= e/2 beta grad U(q) in close().
 template <Real T>
 void leapfrog(Potential<T>& potential, const Metric<T>& metric, double beta, double step_size, Phase<T>& z) {
     const T kick = static_cast<T>(step_size * beta / 2);
@@ -93,6 +95,15 @@ FullBatchChain<T>::FullBatchChain(const char* name, std::unique_ptr<Potential<T>
 }
 
 template <Real T>
+void FullBatchChain<T>::need_gradient() const {
+    const auto bad = std::find_if_not(z_.gradient.begin(), z_.gradient.end(), [](T g) { return std::isfinite(g); });
+    if (bad != z_.gradient.end())
+        throw ValueError(std::string(name_) + ": the gradient is " + to_text(static_cast<double>(*bad)) +
+                         " at the start, for " + potential_->block_of(bad - z_.gradient.begin()) +
+                         "; it must be finite");
+}
+
+template <Real T>
 void FullBatchChain<T>::visit(StateVisitor& visitor) {
     visitor.integer("step", step_);
     visitor.vector("position", z_.position);
@@ -113,12 +124,7 @@ HamiltonianChain<T>::HamiltonianChain(const char* name, std::unique_ptr<Potentia
       gamma_(warmup.gamma),
       kappa_(warmup.kappa),
       t0_(warmup.t0) {
-    const std::vector<T>& gradient = this->z_.gradient;
-    const auto bad = std::find_if_not(gradient.begin(), gradient.end(), [](T g) { return std::isfinite(g); });
-    if (bad != gradient.end())
-        throw ValueError(std::string(name) + ": the gradient is " + to_text(static_cast<double>(*bad)) +
-                         " at the start, for " + this->potential_->block_of(bad - gradient.begin()) +
-                         "; it must be finite");
+    this->need_gradient();
     if (!inverse_metric.empty()) metric_.set_inverse(inverse_metric, name);
     trial_.resize(this->z_.position.size());
 }

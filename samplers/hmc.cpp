@@ -75,6 +75,8 @@ std::int64_t HmcChain<T>::length(Random& random) const {
                                                        : options_.max_steps;
 }
 
+// p' = alpha p + sqrt(1 - alpha^2) r, r ~ N(0, M); a trajectory from (q, p') to (q*, p*); q* with probability
+// min(1, exp(H - H*)), else q and -p'.
 template <Real T>
 StepStatistics HmcChain<T>::step() {
     Random random = this->random();

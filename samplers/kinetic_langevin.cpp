@@ -22,6 +22,7 @@ class KineticLangevinChain final : public detail::FullBatchChain<T> {
           step_size_(options.step_size),
           keep_(std::exp(-options.friction * options.step_size)),
           metric_(options.metric, this->size()) {
+        this->need_gradient();
         if (!options.inverse_metric.empty()) metric_.set_inverse(options.inverse_metric, name);
         trial_.resize(z_.position.size());
     }
@@ -48,6 +49,7 @@ class KineticLangevinChain final : public detail::FullBatchChain<T> {
     detail::Phase<T> trial_;
 };
 
+// B: p -= h/2 grad U,  A: q += h/2 M^-1 p,  O: p = c p + sqrt((1 - c^2) T) r with c = exp(-friction h),  A,  B.
 // A step to a point without an energy is not taken; the momentum turns round instead.
 template <Real T>
 StepStatistics KineticLangevinChain<T>::step() {

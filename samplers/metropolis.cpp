@@ -77,6 +77,7 @@ void MetropolisChain<T>::adapt(double acceptance) {
     count_ = 0;
 }
 
+// theta* = theta + e / sqrt(d) N(0, M^-1), accepted with probability min(1, exp((U - U*) / T))
 template <Real T>
 StepStatistics MetropolisChain<T>::step() {
     Random random = this->random();
@@ -115,7 +116,7 @@ void MetropolisChain<T>::visit(StateVisitor& visitor) {
 template <Real T>
 std::unique_ptr<Chain<T>> Metropolis::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
     detail::check_positive(name, "step_size", step_size);
-    check_windows(std::string(name) + ": ", first, window, last);
+    check_windows(std::string(name) + ": ", first, window, last, adapt && metric != MetricKind::unit);
     if (target_acceptance) detail::check_fraction(name, "target_acceptance", *target_acceptance);
     return std::make_unique<MetropolisChain<T>>(*this, std::move(potential), std::move(start));
 }

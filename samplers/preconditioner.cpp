@@ -8,6 +8,7 @@
 
 namespace pollen {
 
+// V = alpha V + (1 - alpha) (g / N)^2,  G = 1 / (lambda + sqrt(V)),  Gamma = dG/dtheta, or 0 (Li et al. 2016)
 Preconditioner Preconditioner::rmsprop(double alpha, double lambda, Gamma gamma) {
     const bool estimated = gamma == Gamma::estimated;
     const std::string text = call("rmsprop", alpha, lambda, std::string(estimated ? "estimated" : "left_out"));

@@ -41,7 +41,8 @@ class TypedChain final : public AnyChain {
         const Energy energy = own_->evaluate(start_.position, {});
         if (!std::isfinite(energy.total()))
             throw ValueError("the energy of its start is " + to_text(energy.prior) + " + " +
-                             to_text(energy.likelihood) + " (prior and likelihood); it must be finite");
+                             to_text(energy.likelihood) + " (prior and likelihood); it must be finite; look at " +
+                             culprits(*own_, start_.position));
         chain_ = begin_(std::move(given_), std::move(start_));
         // Weights of a network lie about 0, and chains move too slowly among them to find a middle of their own.
         if (!chain_->gradient().empty() && !dynamic_cast<const NetworkPotential<T>*>(own_.get()))

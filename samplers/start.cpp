@@ -32,20 +32,24 @@ std::string not_finite(const Potential<T>& potential, const std::vector<T>& grad
     });
 }
 
-// The blocks that an energy which is not finite is due to: those without which it would be finite, if there are any,
-// or those with a gradient that is not finite; or else it may be any of them.
+}  // namespace
+
+// Those without which it would be finite, if there are any, or those with a gradient that is not finite; or else it may
+// be any of them.
 template <Real T>
-std::string culprits(Potential<T>& potential, const std::vector<T>& theta, const std::vector<T>& gradient) {
+std::string detail::culprits(Potential<T>& potential, const std::vector<T>& theta) {
     std::string names = names_of(potential.blocks(), [&](const Quantity& block) {
         std::vector<T> without = theta;
         std::fill_n(without.begin() + block.offset, block.shape.size(), T(0));
         return std::isfinite(potential.evaluate(without, {}).total());
     });
-    if (names.empty()) names = not_finite(potential, gradient);
+    if (names.empty()) {
+        std::vector<T> gradient(theta.size());
+        potential.evaluate(theta, gradient);
+        names = not_finite(potential, gradient);
+    }
     return names.empty() ? names_of(potential.blocks(), [](const Quantity&) { return true; }) : names;
 }
-
-}  // namespace
 
 template <Real T>
 std::vector<T> find_start(Potential<T>& potential, std::uint64_t seed, std::uint32_t chain, double radius) {
@@ -72,9 +76,11 @@ std::vector<T> find_start(Potential<T>& potential, std::uint64_t seed, std::uint
     throw ValueError(
         "find_start: no starting point in " + std::to_string(attempts) + " attempts: at the last one " + why +
         "; look at " +
-        (std::isfinite(energy.total()) ? not_finite(potential, gradient) : culprits(potential, theta, gradient)));
+        (std::isfinite(energy.total()) ? not_finite(potential, gradient) : detail::culprits(potential, theta)));
 }
 
+template std::string detail::culprits(Potential<float>&, const std::vector<float>&);
+template std::string detail::culprits(Potential<double>&, const std::vector<double>&);
 template std::vector<float> find_start(Potential<float>&, std::uint64_t, std::uint32_t, double);
 template std::vector<double> find_start(Potential<double>&, std::uint64_t, std::uint32_t, double);
 

@@ -83,6 +83,7 @@ TemperingChain<T>::TemperingChain(const Tempering& options, std::unique_ptr<Pote
           options.kernel == Tempering::Kernel::hmc ? 0.8 : 0.234 + 0.206 / static_cast<double>(this->size()))),
       metric_(MetricKind::unit, this->size()),
       rungs_(options.temperatures.size()) {
+    if (options.kernel == Tempering::Kernel::hmc) this->need_gradient();
     for (std::size_t k = 0; k < rungs_.size(); ++k) {
         Rung<T>& rung = rungs_[k];
         rung.beta = this->beta() / options.temperatures[k];

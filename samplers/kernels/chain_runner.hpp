@@ -101,6 +101,7 @@ class ChainRunner {
     std::string top_of_file() const;
     void read_back(std::int64_t bytes);
     std::string header(std::int64_t draws) const;
+    ReadLimits limits() const;
     RunDescription about() const;
     double step_size_now() const;
     ChainStatus status() const;
@@ -115,7 +116,8 @@ class ChainRunner {
     std::string csv_path_, state_path_;
     ChainFile file_;
     bool created_ = false, saved_ = false;
-    std::string top_;  // what the file begins with
+    std::string top_;  // what the file begins with, until it is there
+    std::int64_t top_bytes_ = 0;
     RunState state_;
     ChainRecord record_;
     // Of the present phase, for the progress.

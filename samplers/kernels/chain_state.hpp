@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/data/file.hpp>
 #include <pollen/samplers/draws.hpp>
 
 #include <cstdint>
@@ -38,6 +39,6 @@ void write_state(const std::string& path, const RunState& state, const VisitStat
 // Restores what write_state saved into a chain of so many dimensions that was just begun. A FileError says what is
 // wrong with the file, or what differs: another model, sampler, seed, option or version.
 RunState read_state(const std::string& path, const VisitState& visit, const RunDescription& about,
-                    std::int64_t dimensions);
+                    std::int64_t dimensions, const ReadLimits& limits);
 
 }  // namespace pollen::detail

@@ -77,6 +77,8 @@ class FullBatchChain : public Chain<T> {
     Random random() const { return random_of(seed_, chain_, step_); }
     double beta() const { return 1 / potential_->temperature(); }
     std::int64_t size() const { return std::ssize(z_.position); }
+    // Throws where the gradient of the start is not finite: for chains that go along it.
+    void need_gradient() const;
 
     const char* name_;
     std::unique_ptr<Potential<T>> potential_;

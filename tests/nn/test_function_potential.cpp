@@ -41,6 +41,23 @@ BOOST_AUTO_TEST_CASE(draws_have_the_names_and_the_law) {
     BOOST_TEST(square_of("b") == 4, boost::test_tools::tolerance(0.05));
 }
 
+BOOST_AUTO_TEST_CASE(out_of_a_domain_there_is_no_density) {
+    FunctionPotential<double> potential(1, [](std::span<const double> x, std::span<double> slope) {
+        if (x[0] <= 0) throw DomainError("x is not positive");
+        if (!slope.empty()) slope[0] = 1 - 1 / x[0];
+        return x[0] - std::log(x[0]);
+    });
+    std::vector<double> gradient{7};
+    BOOST_TEST(std::isinf(potential.evaluate(std::vector<double>{-1}, gradient).total()));
+    BOOST_TEST(std::isnan(gradient[0]));
+    BOOST_TEST(potential.refusal() == "x is not positive");
+    const Draws draws = run_chains(potential, Nuts{}, {.draws = 4000, .seed = 1, .show = Show::nothing});
+    double mean = 0;
+    const Tensor<double> x = draws["x[1]"];
+    for (const double y : x) mean += y / static_cast<double>(x.size());
+    BOOST_TEST(std::abs(mean - 2) < 0.15);  // Gamma(2, 1); its standard error is 0.02
+}
+
 // An item is a number y_i ~ N(x, 1) under a flat prior.
 BOOST_AUTO_TEST_CASE(with_items_there_are_batches) {
     const std::vector<double> y{1, 2, 3, 6};

@@ -5,6 +5,7 @@
 #include <pollen/nn/categorical.hpp>
 #include <pollen/nn/conv2d.hpp>
 #include <pollen/nn/dense.hpp>
+#include <pollen/nn/distributions/normal.hpp>
 #include <pollen/nn/gaussian.hpp>
 #include <pollen/nn/network_potential.hpp>
 #include <pollen/nn/pool.hpp>
@@ -132,6 +133,57 @@ BOOST_AUTO_TEST_CASE(noise_that_underflows) {
     check_extreme_noise<double>(StudentT<double>::learned(4));
 }
 
+// A likelihood of one's own in densities that throw out of their domain: such a point has no density.
+class Scaled final : public Likelihood<double> {
+  public:
+    std::unique_ptr<Likelihood<double>> clone() const override { return std::make_unique<Scaled>(*this); }
+    std::string describe() const override { return "scaled"; }
+    const char* score_name() const override { return "none"; }
+    bool higher_is_better() const override { return true; }
+    double score(const Tensor<double>&, const Dataset<double>&) const override { return 0; }
+    double finish(double total, std::int64_t) const override { return total; }
+    Var<double> log_prob(Pass<double>&, Var<double> out, const Dataset<double>& batch) const override {
+        return normal_lpdf(batch.targets, out, exp(mean(out)));
+    }
+};
+
+BOOST_AUTO_TEST_CASE(out_of_a_domain_there_is_no_density) {
+    NetworkPotential<double> u(Sequential<double>{Dense<double>(3, 1)}, Scaled(), data<double>(7));
+    std::vector<double> gradient(4);
+    const std::vector<std::int64_t> batch{1, 4};
+    const std::vector<double> good{0.3, -0.2, 0.5, 0.1}, bad{0.3, -0.2, 0.5, -1e4};
+    BOOST_TEST(std::isfinite(u.evaluate(good, gradient).total()));
+    BOOST_TEST(u.refusal() == "");
+    for (const auto& energy : {u.evaluate(bad, gradient), u.evaluate(bad, {}), u.evaluate(bad, gradient, batch)}) {
+        BOOST_TEST(std::isinf(energy.total()));
+        BOOST_TEST(u.refusal() == "Normal: sd is 0; it must be positive");
+    }
+    BOOST_TEST(std::isnan(gradient[0]));
+    BOOST_TEST(std::isfinite(u.evaluate(good, gradient).total()));
+    BOOST_TEST(u.refusal() == "");
+}
+
+// Twenty thousand pieces of one item each: added up in double the energy of floats is right to their own precision.
+// Added up in float it would not be.
+BOOST_AUTO_TEST_CASE(energies_of_floats_survive_the_sum) {
+    constexpr std::int64_t n = 20000;
+    NetworkPotential<float> pieces = potential<float>(n, 1);
+    const std::vector<float> theta = pieces.start(3);
+    const std::vector<double> in_double(theta.begin(), theta.end());
+    const Dataset<float> rounded = data<float>(n);
+    Dataset<double> same = data<double>(n);
+    std::copy(rounded.inputs.begin(), rounded.inputs.end(), same.inputs.mutable_values().begin());
+    std::copy(rounded.targets.begin(), rounded.targets.end(), same.targets.mutable_values().begin());
+    const Sequential<double> net{Dense<double>(3, 8), Tanh<double>(), Dense<double>(8, 1)};
+    NetworkPotential<double> reference(net, Gaussian<double>::known(0.5), same, {.prior = GaussianPrior{.sd = 2}});
+    const double right = reference.evaluate(in_double, {}).likelihood;
+    BOOST_TEST(std::abs(pieces.evaluate(theta, {}).likelihood / right - 1) < 1e-7);
+    float sum = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+        sum += static_cast<float>(pieces.evaluate(theta, {}, std::vector<std::int64_t>{i}).likelihood / n);
+    BOOST_TEST(std::abs(static_cast<double>(sum) / right - 1) > 1e-6);
+}
+
 BOOST_AUTO_TEST_CASE(batches_clones_and_precisions) {
     NetworkPotential<float> u = potential<float>(40);
     u.set_temperature(0.5);
@@ -173,6 +225,9 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error_of<ValueError>([&] { u.set_precision(0, 0); }) ==
                "NetworkPotential: precision is 0; it must be positive and finite");
     BOOST_TEST(error_of<ShapeError>([&] { potential<float>(0); }) == "NetworkPotential: the data set is empty");
+    BOOST_TEST(error_of<ValueError>([&] {
+                   NetworkPotential<float>(Sequential<float>{Tanh<float>()}, Gaussian<float>::known(1), data<float>(4));
+               }) == "NetworkPotential: the network has no parameters");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

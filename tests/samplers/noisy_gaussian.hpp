@@ -5,6 +5,7 @@
 #include <pollen/samplers/stochastic_chain.hpp>
 
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/nn/checks.hpp>
 
 #include <cstdlib>
 #include <numbers>
@@ -199,7 +200,7 @@ inline Matrix ten_dimensions() {
 // POLLEN_TEST_SEED, or a seed of the test's own.
 inline std::uint64_t test_seed(std::uint64_t otherwise) {
     const char* const text = std::getenv("POLLEN_TEST_SEED");
-    return text ? std::strtoull(text, nullptr, 10) : otherwise;
+    return text && *text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
 struct Moments {
@@ -384,6 +385,18 @@ void check_stochastic_errors(const std::string& name, S sampler) {
     BOOST_TEST(error(standard_normal(), {1, 1}) ==
                name + ": batch is 3, but the potential has no items to make batches of");
     sampler.batch = batch;
+    if constexpr (requires { sampler.step_size; }) {
+        sampler.step_size = 0;
+        BOOST_TEST(error(potential.clone(), {1}) == name + ": step_size is 0; it must be positive");
+        // A schedule is refused where it is made.
+        constexpr bool schedule = !std::is_same_v<decltype(sampler.step_size), double>;
+        for (const double step : {std::nan(""), std::numeric_limits<double>::infinity()})
+            BOOST_TEST(error_of<ValueError>([&] {
+                           sampler.step_size = step;
+                           sampler.begin(potential.clone(), ChainStart<double>{{1}, 0, 0, 10});
+                       }) == (schedule ? "a step size of " + to_text(step) + ": it must be finite and not negative"
+                                       : name + ": step_size is " + to_text(step) + "; it must be positive"));
+    }
 }
 
 }  // namespace pollen::test

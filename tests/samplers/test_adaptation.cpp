@@ -90,6 +90,17 @@ BOOST_AUTO_TEST_CASE(moments) {
         }
 }
 
+BOOST_AUTO_TEST_CASE(a_metric_needs_steps_after_it) {
+    const auto error = [](const auto& sampler) {
+        return error_of<ValueError>([&] { sampler.begin(standard_normal(), ChainStart<double>{{1, 1}, 0, 0, 100}); });
+    };
+    const std::string why = "last is 0; after the last metric some steps are needed to find a step size for it";
+    BOOST_TEST(error(Nuts{.warmup = {.last = 0}}) == "Nuts: warmup." + why);
+    BOOST_TEST(error(Nuts{.warmup = {.metric = false, .last = 0}}) == "");
+    BOOST_TEST(error(Metropolis{.metric = MetricKind::diagonal, .last = 0}) == "Metropolis: " + why);
+    BOOST_TEST(error(Metropolis{.metric = MetricKind::unit, .last = 0}) == "");
+}
+
 // The first windows have less draws than there are dimensions: their covariances are singular but for rounding.
 BOOST_AUTO_TEST_CASE(dense_metrics_from_few_draws) {
     const auto wide = []<Real T>(T sd) {

@@ -73,11 +73,16 @@ BOOST_AUTO_TEST_CASE(nearest_to_the_posterior) {
 }
 
 BOOST_AUTO_TEST_CASE(one_dimension_and_float) {
-    const NoisyGaussian<float> potential(one_dimension(2), 0.3, 50, 0.5);
-    const Matrix v = potential.noise(5), law = law_of(step_of(Form::scalar, v, 0.5), {{2}}, v);
-    for (const Form form : {Form::scalar, Form::diagonal, Form::full})
-        BOOST_TEST(moments(ConstantSgd{.batch = 5, .form = form, .noise = v[0][0]}, potential, law, 40000, 4).worst <
-                   5);
+    const auto check = []<Real T>(const NoisyGaussian<T>& potential) {
+        const Matrix v = potential.noise(5);
+        const Matrix law = law_of(step_of(Form::scalar, v, potential.temperature()), {{2}}, v);
+        for (const Form form : {Form::scalar, Form::diagonal, Form::full}) {
+            const ConstantSgd sampler{.batch = 5, .form = form, .noise = v[0][0]};
+            BOOST_TEST(moments(sampler, potential, law, 40000, 4).worst < 5);
+        }
+    };
+    for (const double t : {1.0, 0.1}) check(NoisyGaussian<double>(one_dimension(2), 0.4 * std::sqrt(t), 50, t));
+    check(NoisyGaussian<float>(one_dimension(2), 0.3, 50, 0.5));
 }
 
 // What the warm-up makes of 2,000 pairs of batches: steps within five standard errors, sqrt(2 / 2000) for a variance,

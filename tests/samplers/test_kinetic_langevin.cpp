@@ -114,6 +114,13 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error({.step_size = std::nan("")}) == "KineticLangevin: step_size is nan; it must be positive");
     BOOST_TEST(error({.step_size = infinity}) == "KineticLangevin: step_size is inf; it must be positive");
     BOOST_TEST(error({.friction = 0}) == "KineticLangevin: friction is 0; it must be positive, or infinite");
+    const Written<double> steep(2, [](std::span<const double>, std::span<double> g) {
+        std::fill(g.begin(), g.end(), infinity);
+        return 0;
+    });
+    BOOST_TEST(error_of<ValueError>([&] {
+                   KineticLangevin{}.begin(steep.clone(), ChainStart<double>{{1, 1}, 0, 0, 0});
+               }) == "KineticLangevin: the gradient is inf at the start, for x; it must be finite");
     BOOST_TEST(KineticLangevin{}.describe() ==
                "KineticLangevin(step_size = 0.1, friction = 1, metric = unit, inverse_metric = [])");
 }

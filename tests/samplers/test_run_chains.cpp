@@ -16,9 +16,11 @@
 #include <pollen/samplers/mala.hpp>
 #include <pollen/samplers/metropolis.hpp>
 #include <pollen/samplers/nuts.hpp>
+#include <pollen/samplers/psgld.hpp>
 #include <pollen/samplers/run.hpp>
 #include <pollen/samplers/sghmc.hpp>
 #include <pollen/samplers/sgld.hpp>
+#include <pollen/samplers/sgnht.hpp>
 #include <pollen/samplers/stan_csv.hpp>
 #include <pollen/samplers/tempering.hpp>
 
@@ -163,7 +165,8 @@ BOOST_AUTO_TEST_CASE(starts_are_used) {
                "run_chains: 2 starts for 3 chains; one a chain, or one for all, is needed");
     options.starts = {{10, 800, 1, 2, 3, 4, 5, 6}};
     BOOST_TEST(error_at<ValueError>(options) ==
-               "run_chains: chain 1: the energy of its start is inf + 0 (prior and likelihood); it must be finite");
+               "run_chains: chain 1: the energy of its start is inf + 0 (prior and likelihood); it must be finite; "
+               "look at x");
 }
 
 BOOST_AUTO_TEST_CASE(files_hold_the_same_draws_as_the_memory) {
@@ -326,6 +329,10 @@ BOOST_AUTO_TEST_CASE(state_bytes_are_about_right) {
         check(KineticLangevin{.step_size = 0.1, .metric = metric});
     }
     check(Tempering{.temperatures = {1, 2, 4}});
+    check(Sgld{.step_size = 1e-3});
+    check(Psgld{.step_size = 1e-3});
+    check(Sghmc{.step_size = 1e-3});
+    check(Sgnht{.step_size = 1e-3});
 }
 
 BOOST_AUTO_TEST_CASE(progress_says_how_far_a_chain_is) {

@@ -76,10 +76,12 @@ BOOST_AUTO_TEST_CASE(estimated_noise) {
 }
 
 BOOST_AUTO_TEST_CASE(control_variate) {
-    const NoisyGaussian<double> potential(ten_dimensions(), 0.06);
     const Sghmc sampler{.step_size = 0.05, .friction = 0.3, .batch = 5, .control_variate = {.every = 20}};
-    const Matrix law = block(sghmc_law(ten_dimensions(), matrix(10), 0.05, 0.3, 1, matrix(10)), 0, 10);
-    BOOST_TEST(moments(sampler, potential, law, 30000, 3).worst < 5);
+    for (const double t : {1.0, 0.1}) {
+        const NoisyGaussian<double> potential(ten_dimensions(), 0.06, 50, t);
+        const Matrix law = block(sghmc_law(ten_dimensions(), matrix(10), 0.05, 0.3, t, matrix(10)), 0, 10);
+        BOOST_TEST(moments(sampler, potential, law, 30000, 3).worst < 5);
+    }
 }
 
 // Chen's comparison. On the same potential and noise: with friction the variance is T / L up to the step, which the law

@@ -41,10 +41,13 @@ BOOST_AUTO_TEST_CASE(float_and_full_batch) {
 
 // Where the noise does not depend on theta, a control variate takes away all of it.
 BOOST_AUTO_TEST_CASE(control_variate) {
-    const NoisyGaussian<double> potential(ten_dimensions(), 0.3);
-    const Matrix law = sgld_law(ten_dimensions(), matrix(10), 0.2, 1);
     const Sgld sampler{.step_size = 0.2, .batch = 5, .control_variate = {.every = 20}};
-    BOOST_TEST(moments(sampler, potential, law, 30000, 3).worst < 5);
+    for (const double t : {1.0, 0.1}) {
+        const NoisyGaussian<double> tempered(ten_dimensions(), 0.3, 50, t);
+        const Matrix law = sgld_law(ten_dimensions(), matrix(10), 0.2, t);
+        BOOST_TEST(moments(sampler, tempered, law, 30000, 3).worst < 5);
+    }
+    const NoisyGaussian<double> potential(ten_dimensions(), 0.3);
     const auto chain = sampler.begin(potential.clone(), ChainStart<double>{std::vector<double>(10), 1, 0, 0});
     std::int64_t gradients = 0;
     for (int k = 0; k < 40; ++k) gradients += chain->step().gradients;

@@ -67,6 +67,14 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error({.temperatures = {1, 3, 2}}) == "Tempering: temperatures is [1 3 2]; it must rise");
     BOOST_TEST(error({.step_size = 0}) == "Tempering: step_size is 0; it must be positive");
     BOOST_TEST(error({.steps = 0}) == "Tempering: steps is 0..0; it must be from 1 up, and a range must rise");
+    const Written<double> steep(2, [](std::span<const double>, std::span<double> g) {
+        std::fill(g.begin(), g.end(), std::numeric_limits<double>::infinity());
+        return 0;
+    });
+    BOOST_TEST(error_of<ValueError>([&] {
+                   Tempering{}.begin(steep.clone(), ChainStart<double>{{1, 1}, 0, 0, 0});
+               }) == "Tempering: the gradient is inf at the start, for x; it must be finite");
+    BOOST_TEST(error({.step_size = std::nan("")}) == "Tempering: step_size is nan; it must be positive");
     BOOST_TEST(Tempering{}.describe() ==
                "Tempering(temperatures = [1 2 4 8], kernel = hmc, step_size = 0.1, steps = 5..15, target_acceptance = "
                "by kernel, adapt = yes)");
