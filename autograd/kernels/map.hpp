@@ -1,9 +1,8 @@
 #pragma once
 
+#include <pollen/autograd/kernels/registers.hpp>
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/tape.hpp>
-
-#include <xsimd/xsimd.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -13,9 +12,6 @@
 // f is a generic callable on batches. Every element goes through the same batch code, also the last few that do not
 // fill a batch, so a number does not depend on where in an array it stands.
 namespace pollen::kernels {
-
-template <class T>
-using Batch = xsimd::batch<T>;
 
 // Elements in one block of a parallel elementwise loop.
 inline constexpr std::int64_t map_grain = 32768;
@@ -30,12 +26,7 @@ template <class T>
 struct Stream {
     const T* data;
     Batch<T> load(std::int64_t i) const { return Batch<T>::load_unaligned(data + i); }
-    Batch<T> load_part(std::int64_t i, std::int64_t n) const {
-        alignas(64) T part[Batch<T>::size];
-        for (std::int64_t k = 0; k < static_cast<std::int64_t>(Batch<T>::size); ++k)
-            part[k] = data[i + (k < n ? k : 0)];
-        return Batch<T>::load_aligned(part);
-    }
+    Batch<T> load_part(std::int64_t i, std::int64_t n) const { return load_first_repeated(data + i, n); }
     Batch<T> load_one() const { return Batch<T>(data[0]); }
     Stream from(std::int64_t i) const { return {data + i}; }
 };
@@ -49,13 +40,6 @@ struct Splat {
     Splat from(std::int64_t) const { return *this; }
 };
 
-template <class T>
-void store_part(T* out, std::int64_t n, const Batch<T>& values) {
-    alignas(64) T part[Batch<T>::size];
-    values.store_aligned(part);
-    for (std::int64_t k = 0; k < n; ++k) out[k] = part[k];
-}
-
 // out[i] = f(in[i]...) for i < n, on this thread. The last batch overlaps the one before it where n is no multiple of
 // the batch size; it is computed first, so that out may be one of the inputs.
 template <class T, class F, class... In>
@@ -64,7 +48,7 @@ inline void map_serial(std::int64_t n, T* out, const F& f, const In&... in) {
     if (n == 1) {
         out[0] = Batch<T>(f(in.load_one()...)).get(0);
     } else if (n < width) {
-        if (n > 0) store_part(out, n, Batch<T>(f(in.load_part(0, n)...)));
+        if (n > 0) store_first(out, Batch<T>(f(in.load_part(0, n)...)), n);
     } else if (n % width == 0) {
         for (std::int64_t i = 0; i < n; i += width) Batch<T>(f(in.load(i)...)).store_unaligned(out + i);
     } else {

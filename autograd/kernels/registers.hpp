@@ -45,6 +45,22 @@ inline Batch<T> load_first(const T* p, std::int64_t count) {
 #endif
 }
 
+// The same, with p[0] in the other lanes: for functions that are not to see a number that is not among them.
+template <class T>
+inline Batch<T> load_first_repeated(const T* p, std::int64_t count) {
+#if defined(__AVX512F__)
+    const auto mask = static_cast<std::uint32_t>((1u << count) - 1u);
+    if constexpr (sizeof(T) == 4)
+        return _mm512_mask_loadu_ps(_mm512_set1_ps(*p), static_cast<__mmask16>(mask), p);
+    else
+        return _mm512_mask_loadu_pd(_mm512_set1_pd(*p), static_cast<__mmask8>(mask), p);
+#else
+    alignas(64) T whole[lanes<T>];
+    for (std::int64_t k = 0; k < lanes<T>; ++k) whole[k] = p[k < count ? k : 0];
+    return Batch<T>::load_aligned(whole);
+#endif
+}
+
 // The first `count` lanes of v to p on. Writes nothing behind them.
 template <class T>
 inline void store_first(T* p, Batch<T> v, std::int64_t count) {

@@ -27,14 +27,14 @@ GaussianFit first_guess(const GaussianFitOptions& options) {
     return q;
 }
 
-struct Draw {
+struct GaussianDraw {
     std::array<Var<double>, 3> leaves;
     Var<double> theta, log_q;
 };
 
 // theta = mu + softplus(rho) eps + V z and log q(theta) as functions of mu, rho and V. Without `value` log q has a
 // gradient only.
-Draw draw_from(const GaussianFit& q, Tape<double>& tape, Random random, bool value) {
+GaussianDraw draw_from(const GaussianFit& q, Tape<double>& tape, Random random, bool value) {
     const std::int64_t n = q.mu.size(), rank = q.factors.shape()[0];
     D noise = D::empty({n + rank});
     random.fill_normal(noise.mutable_values());
@@ -57,7 +57,8 @@ void climb(GaussianFit& q, Potential<double>& potential, const GaussianFitOption
     const Interrupt interrupt;
     for (std::int64_t t = 0; t < options.steps; ++t) {
         if (Interrupt::requested()) throw Interrupted();
-        const Draw draw = draw_from(q, tape, Random(options.seed, stream, static_cast<std::uint64_t>(t)), false);
+        const GaussianDraw draw =
+            draw_from(q, tape, Random(options.seed, stream, static_cast<std::uint64_t>(t)), false);
         potential.evaluate(draw.theta.value().values(), slope.mutable_values());
         tape.backward({{draw.theta, slope}, {draw.log_q, D::scalar(1)}});
         std::array<D, 3> gradients;
@@ -78,8 +79,8 @@ GaussianFit fit_gaussian(Potential<double>& potential, const GaussianFitOptions&
     const auto begun = std::chrono::steady_clock::now();
     GaussianFit q = first_guess(options);
     climb(q, potential, options, options.rate, 0);
-    if (options.rank >
-        0) {  // from the mean field on, and more slowly: columns that are too large at first throw it far
+    // From the mean field on, and more slowly: columns that are too large at first throw it far.
+    if (options.rank > 0) {
         q.factors = D::empty({options.rank, q.mu.size()});
         fill_normal({options.seed, 2}, 0, q.factors.mutable_values(), 0.0, 0.1 * options.sd);
         climb(q, potential, options, options.rate / 4, 3);
@@ -91,7 +92,7 @@ GaussianFit fit_gaussian(Potential<double>& potential, const GaussianFitOptions&
     q.elbo = D::empty({1, options.draws});
     Tape<double> tape;
     for (std::int64_t k = 0; k < options.draws; ++k) {
-        const Draw draw = draw_from(q, tape, Random(options.seed, 1, static_cast<std::uint64_t>(k)), true);
+        const GaussianDraw draw = draw_from(q, tape, Random(options.seed, 1, static_cast<std::uint64_t>(k)), true);
         const std::span<const double> theta = draw.theta.value().values();
         q.elbo.mutable_data()[k] = -potential.evaluate(theta, {}).total() - draw.log_q.item();
         potential.values(theta, {q.draws.mutable_data() + k * count, static_cast<std::size_t>(count)});

@@ -182,9 +182,7 @@ void evaluate_few(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int6
     Sources<T, n> few = in;
     for (std::size_t k = 0; k < n; ++k) {
         if (!in[k].moves) continue;
-        for (std::size_t i = 0; i < Batch<T>::size; ++i)
-            held[k][i] =
-                in[k].data[begin + (static_cast<std::int64_t>(i) < end - begin ? static_cast<std::int64_t>(i) : 0)];
+        load_first_repeated(in[k].data + begin, end - begin).store_aligned(held[k].data());
         few[k].data = held[k].data();
     }
     const Wanted wanted = wanted_of(out);
@@ -193,7 +191,7 @@ void evaluate_few(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int6
         if (!out[k].moves)
             out[k].data[0] = xsimd::hadd(first_lanes<Sum>(end - begin, at.y[k]));
         else if (out[k].data)
-            store_part(out[k].data + begin, end - begin, at.y[k]);
+            store_first(out[k].data + begin, at.y[k], end - begin);
     }
 }
 
