@@ -28,11 +28,12 @@ int main(int argc, char** argv) {
     Example example("A convolutional network learns handwritten digits.",
                     "three minutes (all of MNIST; else ten seconds)");
     std::int64_t epochs = 12;
-    example.option("--epochs", epochs, 1, "passes through the digits");
+    example.option("--epochs", epochs, 1, "passes through the digits", 1);
     return example.run(argc, argv, [&] {
         const std::string directory = example.quick ? embedded_data("mnist") : data_directory("mnist");
         const Dataset<float> train_data = read_image_set<float>(directory, "train");
         const Dataset<float> test_data = read_image_set<float>(directory, "test");
+        example.data(directory, train_data.size());
         std::printf("%lld digits to learn from, %lld to be tested on\n\n", static_cast<long long>(train_data.size()),
                     static_cast<long long>(test_data.size()));
 

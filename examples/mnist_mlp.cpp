@@ -28,12 +28,13 @@ constexpr double dropout_rate = 0.3;
 int main(int argc, char** argv) {
     Example example("A dense network learns handwritten digits.", "one minute (all of MNIST; else five seconds)");
     std::int64_t hidden = 800, epochs = 20;
-    example.option("--hidden", hidden, 200, "units in each of two hidden layers");
-    example.option("--epochs", epochs, 10, "passes through the digits");
+    example.option("--hidden", hidden, 200, "units in each of two hidden layers", 1);
+    example.option("--epochs", epochs, 10, "passes through the digits", 1);
     return example.run(argc, argv, [&] {
         const std::string directory = example.quick ? embedded_data("mnist") : data_directory("mnist");
         const Dataset<float> train_data = read_image_set<float>(directory, "train");
         const Dataset<float> test_data = read_image_set<float>(directory, "test");
+        example.data(directory, train_data.size());
         std::printf("%lld digits to learn from, %lld to be tested on\n\n", static_cast<long long>(train_data.size()),
                     static_cast<long long>(test_data.size()));
 

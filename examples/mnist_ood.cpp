@@ -20,7 +20,7 @@
 //                  slips: the averages published      weight: one weight, step by step         figures
 //
 // Expected output: four tables, three figures, and the differences in words. Confidence in clothes is 0.8 for SGD
-// without a prior, 0.62 with it, and about 0.5 for samplers at temperature 1, which doubt digits a little more, too
+// without a prior, 0.63 with it, and about 0.5 for samplers at temperature 1, which doubt digits a little more, too
 // (0.92 for 0.95, at an accuracy of 97 % for both). AUROC by entropy is 0.935 +- 0.012 for SGD, 0.96 to 0.97 for
 // samplers; seed by seed SGLD is ahead of SGD by 0.038 +- 0.014, pSGLD and SGHMC by about two errors. Where the draws
 // come from makes less of a difference than SGD's seed. The temperature that was measured says how far a
@@ -28,8 +28,9 @@
 //
 // How far to trust it: the network, the width of the prior and the steps were chosen with the scores of seed 1, one of
 // the five, in view. With other networks and priors, in short runs of one seed, the difference went either way (SGLD
-// 0.73 for 0.93, 0.91 for 0.93, 0.86 for 0.79). Only that of cyclical SGLD is three standard errors (0.037 +-
-// 0.010; on a CPU without AVX-512 none is), which are over seeds, not over images; and the chains have not mixed fully.
+// 0.73 for 0.93, 0.91 for 0.93, 0.86 for 0.79). Of samplers only cyclical SGLD is three standard errors ahead (0.037 +-
+// 0.010; on a CPU without AVX-512 none is). The errors are over seeds, not over images; and the chains have not mixed
+// fully.
 //
 // Where the original slipped: its figure has a mean confidence of 0.015 in letters, but the largest of ten
 // probabilities is at least 0.1. Log-probabilities had been averaged, and over images that a loader shuffled anew for

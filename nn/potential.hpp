@@ -59,7 +59,7 @@ class Potential {
     // Where a chain should begin; nothing where any point will do.
     virtual std::vector<T> start(std::uint64_t seed, std::uint32_t chain) const;
 
-    // Why the density of the last point is 0: what the DomainError said.
+    // Why the density of the last point is 0: what the DomainError said, or nothing where there was none.
     const std::string& refusal() const { return refusal_; }
 
     // The values of a draw: every quantity at theta, value_count() numbers one after the other.

@@ -45,6 +45,9 @@ void Predictive<T>::check(const Tensor<T>& logits) const {
     const Shape& shape = logits.shape();
     if (shape.rank() != 2 || shape[1] == 0)
         throw ShapeError("Predictive: logits have shape " + to_string(shape) + "; (n, classes) is needed");
+    if (shape[1] == 1)
+        throw ShapeError("Predictive: logits have shape " + to_string(shape) +
+                         ", but one class always has the probability 1; for numbers there is PredictiveNumbers");
     const std::string draw = "draw " + std::to_string(draws_);
     if (draws_ > 0 && shape != shape_)
         throw ShapeError("Predictive: the logits of " + draw + " have shape " + to_string(shape) +

@@ -97,6 +97,8 @@ PrunedTensor<T> masked(const WeightPosterior<T>& weights, const std::vector<doub
 template <Real T>
 std::vector<PrunedTensor<T>> prune(const std::vector<WeightPosterior<T>>& posterior, const PruneOptions& options) {
     check(options);
+    if (posterior.empty())
+        throw ValueError("prune: there are no weights with a posterior; bayesian(net) makes a network that has them");
     std::vector<PrunedTensor<T>> pruned;
     std::vector<double> worth;
     std::vector<std::pair<std::size_t, std::size_t>> first;  // the tensors that are considered, and where they begin

@@ -8,7 +8,7 @@
 
 namespace pollen {
 
-void WarmupOptions::check(const std::string& who) const {
+void WarmupOptions::check(const std::string& who, MetricKind kind) const {
     const auto positive = [&](const char* name, double x) {
         if (!(x > 0) || std::isinf(x))
             throw ValueError(who + ": warmup." + name + " is " + to_text(x) + "; it must be positive");
@@ -16,7 +16,7 @@ void WarmupOptions::check(const std::string& who) const {
     positive("gamma", gamma);
     positive("t0", t0);
     positive("kappa", kappa);
-    check_windows(who + ": warmup.", first, window, last, step_size && metric);
+    check_windows(who + ": warmup.", first, window, last, step_size && metric && kind != MetricKind::unit);
 }
 
 void check_windows(const std::string& before, std::int64_t first, std::int64_t window, std::int64_t last, bool both) {

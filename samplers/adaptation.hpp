@@ -20,7 +20,7 @@ struct WarmupOptions {
     // one before it, and M^-1 is estimated anew from each.
     std::int64_t first = 75, window = 25, last = 50;
 
-    void check(const std::string& who) const;
+    void check(const std::string& who, MetricKind kind) const;
     std::string describe() const;
 };
 

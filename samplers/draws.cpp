@@ -132,15 +132,24 @@ std::string temperature_text(const Draws& draws) {
     return text.empty() ? text : text + " (asked for " + to_text(draws.temperature) + ")";
 }
 
-// By the configurational one, which every chain with a gradient has: more than 5 errors and 20 % off. It is too low,
-// too, where a chain moves slowly and has not left the point c that it measures from; R-hat speaks of that.
+// More than 4 errors and this share of it off; where it is tenfold the error is as large as the number itself.
+bool is_off(const MeanAndError& t, double asked, double share) {
+    const double distance = std::abs(t.mean - asked);
+    return std::isinf(t.mean) || (asked > 0 && t.mean > 10 * asked) ||
+           (distance > 4 * t.error && distance > share * asked);
+}
+
+// The configurational one, which every chain with a gradient has, is too low, too, where a chain moves slowly and has
+// not left the point c that it measures from; R-hat speaks of that. Momenta with friction a are at T / (1 - a/2), at
+// most 2 T, as they should be.
 std::string wrong_temperature_text(const Draws& draws) {
-    const MeanAndError t = measured(draws, &TemperatureSums::configurational);
-    const double off = std::abs(t.mean - draws.temperature);
-    if (!(off > 5 * t.error && off > 0.2 * draws.temperature)) return "";
-    if (!draws.network && t.mean < draws.temperature) return "";
-    return "The chains run at T = " + short_text(t.mean, 3) + ", not " + to_text(draws.temperature) +
-           ": the step is too large, or they have not arrived.";
+    const double asked = draws.temperature;
+    const MeanAndError positions = measured(draws, &TemperatureSums::configurational);
+    const MeanAndError momenta = measured(draws, &TemperatureSums::kinetic);
+    const bool by_positions = is_off(positions, asked, 0.2) && (draws.network || !(positions.mean < asked));
+    if (!by_positions && !(momenta.mean > asked && is_off(momenta, asked, 1))) return "";
+    return "The chains run at T = " + short_text(by_positions ? positions.mean : momenta.mean, 3) + ", not " +
+           to_text(asked) + ": the step is too large, or they have not arrived.";
 }
 
 // Why there is nothing to summarise, or nothing.

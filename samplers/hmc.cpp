@@ -133,7 +133,7 @@ std::unique_ptr<Chain<T>> Hmc::begin(std::unique_ptr<Potential<T>> potential, Ch
     if (!(alpha >= 0 && alpha < 1))
         throw ValueError(std::string(name) + ": alpha is " + to_text(alpha) + "; it must be from 0 up and below 1");
     detail::check_fraction(name, "target_acceptance", target_acceptance);
-    warmup.check(name);
+    warmup.check(name, metric);
     return std::make_unique<HmcChain<T>>(*this, std::move(potential), std::move(start));
 }
 

@@ -93,7 +93,7 @@ template <Real T>
 std::unique_ptr<Chain<T>> Mala::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
     detail::check_positive(name, "step_size", step_size);
     detail::check_fraction(name, "target_acceptance", target_acceptance);
-    warmup.check(name);
+    warmup.check(name, metric);
     return std::make_unique<MalaChain<T>>(*this, std::move(potential), std::move(start));
 }
 

@@ -214,7 +214,7 @@ std::unique_ptr<Chain<T>> Nuts::begin(std::unique_ptr<Potential<T>> potential, C
         throw ValueError(std::string(name) + ": max_depth is " + to_text(max_depth) + "; it must be from 1 to 30");
     detail::check_fraction(name, "target_acceptance", target_acceptance);
     detail::check_positive(name, "max_error", max_error);
-    warmup.check(name);
+    warmup.check(name, metric);
     return std::make_unique<NutsChain<T>>(*this, std::move(potential), std::move(start));
 }
 

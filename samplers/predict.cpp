@@ -26,6 +26,20 @@ std::vector<std::int64_t> used_draws(const Draws& draws, std::int64_t every) {
     return used;
 }
 
+// Draws begin with the parameters of the network that they are of, each as large as there.
+template <Real T>
+void check_blocks(const Module<T>& net, const Draws& draws) {
+    const Parameters<T> parameters(net);
+    for (std::size_t k = 0; k < parameters.count(); ++k) {
+        const auto& [name, parameter, offset] = parameters.entries()[k];
+        const bool there = k < draws.quantities.size();
+        if (there && draws.quantities[k].shape.size() == parameter->shape.size()) continue;
+        throw ShapeError("each_draw: the draws have " +
+                         (there ? draws.quantities[k].name + " " + to_string(draws.quantities[k].shape) : "nothing") +
+                         " where the network has " + name + " " + to_string(parameter->shape));
+    }
+}
+
 }  // namespace
 
 void each_draw(const Draws& draws, std::int64_t every, const UseDraw& f) {
@@ -74,6 +88,7 @@ void each_draw(const Module<T>& net, const Draws& draws, const Tensor<T>& x, Dra
     if (draws.value_count() < size)
         throw ShapeError("each_draw: a draw has " + std::to_string(draws.value_count()) + " numbers; the network has " +
                          std::to_string(size) + " parameters");
+    check_blocks(net, draws);
     std::vector<Tensor<T>> thetas;
     std::vector<double> weights;
     const auto flush = [&] {

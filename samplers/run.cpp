@@ -39,10 +39,13 @@ class TypedChain final : public AnyChain {
                            [](double x) { return static_cast<T>(x); });
         }
         const Energy energy = own_->evaluate(start_.position, {});
-        if (!std::isfinite(energy.total()))
-            throw ValueError("the energy of its start is " + to_text(energy.prior) + " + " +
-                             to_text(energy.likelihood) + " (prior and likelihood); it must be finite; look at " +
-                             culprits(*own_, start_.position));
+        if (!std::isfinite(energy.total())) {
+            const std::string why = own_->refusal().empty()
+                                        ? "the energy of its start is " + to_text(energy.prior) + " + " +
+                                              to_text(energy.likelihood) + " (prior and likelihood); it must be finite"
+                                        : "there is no density at its start: " + own_->refusal();
+            throw ValueError(why + "; look at " + culprits(*own_, start_.position));
+        }
         chain_ = begin_(std::move(given_), std::move(start_));
         // Weights of a network lie about 0, and chains move too slowly among them to find a middle of their own.
         if (!chain_->gradient().empty() && !dynamic_cast<const NetworkPotential<T>*>(own_.get()))

@@ -41,8 +41,8 @@ struct RunOptions {
     std::string name = "model";    // of the model, in the files
 
     // Whether the values of draws are kept in memory; if not, they are in the files alone. A run that would take more
-    // than max_memory bytes, for draws, rows on their way to files and what chains keep, does not start. What the
-    // potential takes, each chain its own, is not known.
+    // than max_memory bytes, for draws, files and what chains keep (three times, where it is saved), does not start.
+    // What the potential takes, each chain its own, is not known.
     bool keep = true;
     std::uint64_t max_memory = std::uint64_t{4} << 30;
 

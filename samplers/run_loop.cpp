@@ -32,15 +32,15 @@ RunMemory memory_of(const RunPlan& plan) {
     memory.draws = chains * draws * (5 * sizeof(double) + sizeof(std::int64_t) + sizeof(std::int32_t) + 2);
     if (o.keep) memory.draws += chains * draws * values * sizeof(double);
     if (!o.directory.empty()) {
-        // Rows, the header with a name for each number (where a run is resumed, four times at once), and a state on its
-        // way to the disk: its vectors, and the bytes of the file.
+        // Rows, and the header with a name for each number; one chain at a time holds four of it.
         double names = 0;
         for (const Quantity& q : plan.quantities)
             names += static_cast<double>(q.shape.size()) * static_cast<double>(q.name.size() + 6 * q.shape.rank() + 1);
-        memory.files = chains * (static_cast<double>(1 << 22) + values * 26 + names + 2 * plan.state_bytes) +
-                       values * 8 + 3 * names;
+        memory.files = chains * (static_cast<double>(1 << 22) + values * 26 + names) + values * 8 + 3 * names;
     }
-    memory.chains = chains * (plan.state_bytes + static_cast<double>(plan.dimensions) * sizeof(double));
+    // A state on its way to the disk is there three times: in the chain, as tensors, and as the bytes of the file.
+    const double states = o.directory.empty() ? 1 : 3;
+    memory.chains = chains * (states * plan.state_bytes + static_cast<double>(plan.dimensions) * sizeof(double));
     return memory;
 }
 

@@ -315,6 +315,11 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error_of<ShapeError>([&] {
                    p.add(Tensor<double>{1, 2});
                }) == "Predictive: logits have shape (2); (n, classes) is needed");
+    BOOST_TEST(error_of<ShapeError>([&] {
+                   p.add(Tensor<double>::zeros({5, 1}));
+               }) ==
+               "Predictive: logits have shape (5, 1), but one class always has the probability 1; for numbers there is "
+               "PredictiveNumbers");
     p.add(Tensor<double>{{1, 2}});
     const Tensor<double> before = p.probabilities();
     BOOST_TEST(error_of<ShapeError>([&] {

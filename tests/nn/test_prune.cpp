@@ -164,7 +164,8 @@ BOOST_AUTO_TEST_CASE(errors) {
                "histogram: from 2 to 1; the first must be less");
     BOOST_TEST(error_of<ValueError>([] { histogram({1}, 0); }) == "histogram: 0 bins; at least 1 is needed");
     BOOST_TEST(error_of<ValueError>([] { histogram({std::nan("")}, 0, 1, 3); }) == "histogram: a value is nan");
-    BOOST_TEST(prune(std::vector<WeightPosterior<float>>{}, {.fraction = 0.5}).empty());
+    BOOST_TEST(error_of<ValueError>([] { prune(std::vector<WeightPosterior<float>>{}, {.fraction = 0.5}); }) ==
+               "prune: there are no weights with a posterior; bayesian(net) makes a network that has them");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

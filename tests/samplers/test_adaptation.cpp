@@ -97,6 +97,7 @@ BOOST_AUTO_TEST_CASE(a_metric_needs_steps_after_it) {
     const std::string why = "last is 0; after the last metric some steps are needed to find a step size for it";
     BOOST_TEST(error(Nuts{.warmup = {.last = 0}}) == "Nuts: warmup." + why);
     BOOST_TEST(error(Nuts{.warmup = {.metric = false, .last = 0}}) == "");
+    BOOST_TEST(error(Nuts{.metric = MetricKind::unit, .warmup = {.last = 0}}) == "");
     BOOST_TEST(error(Metropolis{.metric = MetricKind::diagonal, .last = 0}) == "Metropolis: " + why);
     BOOST_TEST(error(Metropolis{.metric = MetricKind::unit, .last = 0}) == "");
 }

@@ -184,7 +184,11 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit) {
     const Sequential<float> one{Dense<float>(2, 1)};
     BOOST_TEST(error_of<ShapeError>([&] {
                    predict_draws<float>(one, draws, Tensor<float>::zeros({5, 2}));
-               }) ==
+               }) == "each_draw: the draws have 0.weight (3, 2) where the network has 0.weight (1, 2)");
+    const Dataset<float> numbers{.inputs = Tensor<float>::ones({5, 2}), .targets = Tensor<float>::zeros({5, 1})};
+    const Draws of_one =
+        run_chains(NetworkPotential<float>(one, Gaussian<float>::known(1), numbers), Walk{}, problem.options());
+    BOOST_TEST(error_of<ShapeError>([&] { predict_draws<float>(one, of_one, numbers.inputs); }) ==
                "predict_draws: outputs are (5, 1), but it is for the logits of at least two classes; each_draw has the "
                "outputs as they are");
     BOOST_TEST(error_of<ValueError>([&] { predict_draws<float>(problem.net, draws, x, {.every = 0}); }) ==

@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(starts_are_used) {
     options.starts = {{10, 800, 1, 2, 3, 4, 5, 6}};
     BOOST_TEST(error_at<ValueError>(options) ==
                "run_chains: chain 1: the energy of its start is inf + 0 (prior and likelihood); it must be finite; "
-               "look at x");
+               "look at s");
 }
 
 BOOST_AUTO_TEST_CASE(files_hold_the_same_draws_as_the_memory) {
@@ -285,11 +285,11 @@ BOOST_AUTO_TEST_CASE(options_that_cannot_be) {
                "run_chains: keep = false needs a directory for the draws to go to");
     BOOST_TEST(
         with([](auto& o) { o.draws = 1'000'000'000; }) ==
-        "run_chains: 3 chains of 1000000000 draws of 9 numbers need 378 GB of memory (378 GB of draws, 1.73 kB of "
+        "run_chains: 3 chains of 1000000000 draws of 9 numbers need 378 GB of memory (378 GB of draws, 2.3 kB of "
         "chains), more than max_memory, 4.29 GB; draw less, thin more, or let draws go to a directory alone (keep = "
         "false)");
     BOOST_TEST(with([](auto& o) { o.max_memory = 1000; }) ==
-               "run_chains: 3 chains of 60 draws of 9 numbers need 24.4 kB of memory (22.7 kB of draws, 1.73 kB of "
+               "run_chains: 3 chains of 60 draws of 9 numbers need 25 kB of memory (22.7 kB of draws, 2.3 kB of "
                "chains), more than max_memory, 1 kB; draw less, thin more, or let draws go to a directory alone (keep "
                "= false)");
 }
@@ -300,6 +300,19 @@ BOOST_AUTO_TEST_CASE(dense_metrics_are_part_of_the_memory) {
     BOOST_TEST(error_of<ValueError>([&] { run_chains(model, Nuts{.metric = MetricKind::dense}, quiet(100, 1)); }) ==
                "run_chains: 3 chains of 1 draws of 20000 numbers need 38.5 GB of memory (480 kB of draws, 38.5 GB of "
                "chains), more than max_memory, 4.29 GB; take a diagonal metric, or run fewer chains");
+    // With files a state is there three times while it is saved; what to do is the same.
+    RunOptions saved = quiet(100, 1);
+    saved.directory = "/nowhere";
+    BOOST_TEST(error_of<ValueError>([&] { run_chains(model, Nuts{.metric = MetricKind::dense}, saved); }) ==
+               "run_chains: 3 chains of 1 draws of 20000 numbers need 115 GB of memory (480 kB of draws, 15.3 MB of "
+               "file buffers, 115 GB of chains), more than max_memory, 4.29 GB; take a diagonal metric, or run fewer "
+               "chains");
+    // Long names of many numbers are in the header of each file.
+    const ModelPotential<double> named(
+        [](Model<double>& m) { m.prior(sum(square(m.real(std::string(100, 'x'), {20000}))) * -0.5); });
+    saved.max_memory = 1000;
+    BOOST_TEST(error_of<ValueError>([&] { run_chains(named, Walk{}, saved); }).find(" 27.1 MB of file buffers") !=
+               std::string::npos);
 }
 
 // The estimate is that of what a chain keeps from step to step, and of no more than three times as much.
@@ -312,14 +325,15 @@ BOOST_AUTO_TEST_CASE(state_bytes_are_about_right) {
         void vector(const char*, std::vector<double>& x) override { bytes += static_cast<double>(8 * x.size()); }
     };
     const ModelPotential<double> model([](Model<double>& m) { m.prior(sum(square(m.real("x", {100}))) * -0.5); });
-    const auto check = [&](const auto& sampler) {
+    // NUTS has room for the points of a tree, and tempering for momenta, which are not part of a state.
+    const auto check = [&](const auto& sampler, double slack = 200 * 800) {
         const auto chain = sampler.begin(model.clone(), ChainStart<double>{std::vector<double>(100, 0.1), 0, 0, 100});
         for (int t = 0; t < 3; ++t) chain->step();
         Counter kept;
         chain->visit(kept);
         const double estimate = detail::state_bytes_of(sampler, 100, sizeof(double));
         BOOST_TEST(estimate >= kept.bytes, sampler.describe());
-        BOOST_TEST(estimate < 3 * kept.bytes + 200 * 800, sampler.describe());
+        BOOST_TEST(estimate < 3 * kept.bytes + slack, sampler.describe());
     };
     for (const MetricKind metric : {MetricKind::unit, MetricKind::diagonal, MetricKind::dense}) {
         check(Nuts{.metric = metric});
@@ -329,10 +343,10 @@ BOOST_AUTO_TEST_CASE(state_bytes_are_about_right) {
         check(KineticLangevin{.step_size = 0.1, .metric = metric});
     }
     check(Tempering{.temperatures = {1, 2, 4}});
-    check(Sgld{.step_size = 1e-3});
-    check(Psgld{.step_size = 1e-3});
-    check(Sghmc{.step_size = 1e-3});
-    check(Sgnht{.step_size = 1e-3});
+    check(Sgld{.step_size = 1e-3}, 6 * 800);
+    check(Psgld{.step_size = 1e-3}, 6 * 800);
+    check(Sghmc{.step_size = 1e-3}, 6 * 800);
+    check(Sgnht{.step_size = 1e-3}, 6 * 800);
 }
 
 BOOST_AUTO_TEST_CASE(progress_says_how_far_a_chain_is) {

@@ -197,6 +197,17 @@ BOOST_AUTO_TEST_CASE(hot_chains_are_said_to_be_hot) {
     BOOST_TEST(last.starts_with("The chains run at T = "));
     BOOST_TEST(last.ends_with(", not 1: the step is too large, or they have not arrived."));
     BOOST_TEST(summary(draws).ends_with("Warning: " + last + "\n"));
+    // So hot that the error of the temperature is as large as itself; at 10 nothing is finite for long.
+    for (const double step : {1.0, 10.0}) {
+        const Draws hotter = run_chains(model, Sghmc{.step_size = step * 4.1, .friction = 0.1},
+                                        {.warmup = 0, .draws = 60, .seed = 2, .show = Show::nothing});
+        BOOST_TEST(warnings(hotter).back().starts_with("The chains run at T = "), summary(hotter));
+    }
+    // Friction lifts the momenta alone, to T / (1 - a/2), and that is as it should be.
+    const Draws right = run_chains(model, Sghmc{.step_size = 0.01, .friction = 0.9},
+                                   {.warmup = 100, .draws = 4000, .thin = 5, .seed = 2, .show = Show::nothing});
+    BOOST_TEST(summary(right).find("temperature: kinetic 1.8") != std::string::npos, summary(right));
+    for (const std::string& text : warnings(right)) BOOST_TEST(!text.starts_with("The chains run at T"), text);
 }
 
 // Where the step is 0 there is no momentum to measure, and the weight is 0: the other draws still tell the temperature.

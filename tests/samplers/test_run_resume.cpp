@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(what_a_resumed_run_says) {
     const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
     const std::string begin = run();
     BOOST_TEST(first_line(begin).find(" threads; memory: ") != begin.npos);
-    BOOST_TEST(first_line(begin).ends_with(" of draws, 16.8 MB of file buffers, 3.07 kB of chains"));
+    BOOST_TEST(first_line(begin).ends_with(" of draws, 16.8 MB of file buffers, 8.7 kB of chains"));
     BOOST_TEST(begin.find("going on") == begin.npos);
     options.resume = true;
     BOOST_TEST(run() == "complete: read from " + folder.path() + "\n");
