@@ -44,7 +44,9 @@ MISTAKES_OF = {
     "hmc_tour": [too_small("--draws", 100)],
     "linear_regression": [too_small("--points", 3), too_small("--epochs", 1)],
     "logistic_boundary": [too_small("--draws", 100)],
-    "mushroom_bandit": [NO_FILE],
+    "mnist_cnn": [too_small("--epochs", 1)],
+    "mnist_mlp": [too_small("--epochs", 1), too_small("--hidden", 1)],
+    "mushroom_bandit": [NO_FILE, too_small("--mushrooms", 100), too_small("--updates", 0), too_small("--runs", 2)],
     "regression_bands": [too_small("--epochs", 1), too_small("--draws", 2)],
     "sghmc_double_well": [
         too_small("--draws", 400),
@@ -89,7 +91,7 @@ def faults_without_gnuplot(program):
 
 # What is kept is used again with the same data, and removed where they come from elsewhere.
 def faults_with_other_data(program):
-    sizes = "--epochs 1 --bayes-epochs 1 --steps 100 --width 2 --large-epochs 1".split()
+    sizes = "--epochs 1 --hidden 2".split()
     with tempfile.TemporaryDirectory() as out, tempfile.TemporaryDirectory() as elsewhere:
         command, marker = [program, *sizes, "--out", out], Path(out, "kept", "marker")
         subprocess.run(command, capture_output=True, timeout=120, check=True)
@@ -109,7 +111,7 @@ def main():
     programs = sys.argv[1:]
     faults = [f"{program}: {fault}" for program in programs for fault in faults_of(program)]
     for program in programs:
-        further = {"linear_regression": faults_without_gnuplot, "demo": faults_with_other_data}.get(Path(program).name)
+        further = {"linear_regression": faults_without_gnuplot, "mnist_mlp": faults_with_other_data}.get(Path(program).name)
         if further:
             faults += [f"{program}: {fault}" for fault in further(program)]
     print("\n".join(faults) or f"{len(programs)} programs")
