@@ -29,8 +29,8 @@
 // How far to trust it: the network, the width of the prior and the steps were chosen with the scores of seed 1, one of
 // the five, in view. With other networks and priors, in short runs of one seed, the difference went either way (SGLD
 // 0.73 for 0.93, 0.91 for 0.93, 0.86 for 0.79). Of samplers only cyclical SGLD is three standard errors ahead (0.037 +-
-// 0.010; on a CPU without AVX-512 none is). The errors are over seeds, not over images; and the chains have not mixed
-// fully.
+// 0.010; in an earlier run, on another CPU, none was). The errors are over seeds, not over images; and the chains have
+// not mixed fully.
 //
 // Where the original slipped: its figure has a mean confidence of 0.015 in letters, but the largest of ten
 // probabilities is at least 0.1. Log-probabilities had been averaged, and over images that a loader shuffled anew for
