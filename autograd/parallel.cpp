@@ -1,6 +1,6 @@
 #include <pollen/autograd/parallel.hpp>
 
-#include <pollen/autograd/error.hpp>
+#include <pollen/autograd/support/error.hpp>
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>

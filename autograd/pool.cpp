@@ -1,6 +1,6 @@
 #include <pollen/autograd/pool.hpp>
 
-#include <pollen/autograd/error.hpp>
+#include <pollen/autograd/support/error.hpp>
 
 #include <bit>
 #include <new>

@@ -1,9 +1,9 @@
 #include <pollen/autograd/random.hpp>
 
-#include <pollen/autograd/error.hpp>
-#include <pollen/autograd/kernels/draws.hpp>
+#include <pollen/autograd/kernels/random_numbers.hpp>
 #include <pollen/autograd/kernels/rounding.hpp>
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/autograd/support/error.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/closure.hpp>
-#include <pollen/autograd/error.hpp>
+#include <pollen/autograd/support/error.hpp>
 #include <pollen/autograd/tensor.hpp>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include <pollen/autograd/tensor.hpp>
 
-#include <pollen/autograd/error.hpp>
+#include <pollen/autograd/support/error.hpp>
 
 #include <algorithm>
 #include <cmath>

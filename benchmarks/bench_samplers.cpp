@@ -6,13 +6,13 @@
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/nn/distributions.hpp>
 #include <pollen/nn/likelihoods.hpp>
-#include <pollen/nn/model.hpp>
-#include <pollen/nn/network_potential.hpp>
-#include <pollen/samplers/hmc.hpp>
-#include <pollen/samplers/nuts.hpp>
-#include <pollen/samplers/run.hpp>
-#include <pollen/samplers/sghmc.hpp>
-#include <pollen/samplers/sgld.hpp>
+#include <pollen/nn/potentials/model.hpp>
+#include <pollen/nn/potentials/network_potential.hpp>
+#include <pollen/samplers/full_batch/hmc.hpp>
+#include <pollen/samplers/full_batch/nuts.hpp>
+#include <pollen/samplers/minibatch/sghmc.hpp>
+#include <pollen/samplers/minibatch/sgld.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <cmath>
 #include <memory>

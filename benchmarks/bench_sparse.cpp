@@ -2,8 +2,8 @@
 // ones, 784-1200-1200-10, float.
 #include "bench.hpp"
 
-#include <pollen/nn/compress.hpp>
 #include <pollen/nn/layers.hpp>
+#include <pollen/nn/pruning/compress.hpp>
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pollen/data/dataset.hpp>
+#include <pollen/data/sets/dataset.hpp>
 #include <pollen/nn/layers.hpp>
 
 // The networks and the made-up digits of the rows that PyTorch has, too.

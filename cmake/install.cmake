@@ -5,17 +5,17 @@ include(CMakePackageConfigHelpers)
 # Programs that use the installed package find its data wherever it was moved to.
 target_compile_definitions(
     pollen INTERFACE $<INSTALL_INTERFACE:POLLEN_INSTALLED_DATA="$<INSTALL_PREFIX>/${CMAKE_INSTALL_DATADIR}/pollen/data">)
-install(DIRECTORY data/embedded/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pollen/data PATTERN make EXCLUDE)
+install(DIRECTORY data/sets/embedded/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pollen/data PATTERN make EXCLUDE)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pollen)
 install(TARGETS pollen EXPORT pollenTargets)
 install(EXPORT pollenTargets NAMESPACE pollen:: DESTINATION ${package_dir})
 
-# The headers in kernels/ and ops/ are the library's own: they include xsimd and depend on -march.
+# Headers in kernels/ and detail/ are private: they include xsimd, depend on -march, or may change at any time.
 foreach(folder ${folders})
     if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})
         install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pollen
-                FILES_MATCHING PATTERN "*.hpp" PATTERN kernels EXCLUDE PATTERN ops EXCLUDE PATTERN embedded EXCLUDE)
+                FILES_MATCHING PATTERN "*.hpp" PATTERN kernels EXCLUDE PATTERN detail EXCLUDE PATTERN embedded EXCLUDE)
     endif()
 endforeach()
 install(FILES pollen.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pollen)

@@ -29,13 +29,13 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
-#include <pollen/nn/bayes.hpp>
-#include <pollen/nn/gaussian.hpp>
-#include <pollen/nn/network_potential.hpp>
-#include <pollen/nn/train.hpp>
-#include <pollen/samplers/hmc.hpp>
-#include <pollen/samplers/run.hpp>
-#include <pollen/samplers/sgld.hpp>
+#include <pollen/nn/likelihoods/gaussian.hpp>
+#include <pollen/nn/potentials/network_potential.hpp>
+#include <pollen/nn/training/train.hpp>
+#include <pollen/nn/variational/bayes.hpp>
+#include <pollen/samplers/full_batch/hmc.hpp>
+#include <pollen/samplers/minibatch/sgld.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <array>
 #include <cmath>

@@ -35,10 +35,10 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
-#include <pollen/samplers/metropolis.hpp>
-#include <pollen/samplers/nuts.hpp>
-#include <pollen/samplers/run.hpp>
-#include <pollen/samplers/tempering.hpp>
+#include <pollen/samplers/full_batch/metropolis.hpp>
+#include <pollen/samplers/full_batch/nuts.hpp>
+#include <pollen/samplers/full_batch/tempering.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -25,11 +25,11 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
-#include <pollen/data/dataset.hpp>
+#include <pollen/data/sets/dataset.hpp>
 #include <pollen/nn/distributions/multivariate_normal.hpp>
-#include <pollen/nn/model.hpp>
-#include <pollen/samplers/constant_sgd.hpp>
-#include <pollen/samplers/run.hpp>
+#include <pollen/nn/potentials/model.hpp>
+#include <pollen/samplers/minibatch/constant_sgd.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <array>
 #include <cmath>

@@ -12,10 +12,10 @@
 #include "common/example.hpp"
 #include "common/table.hpp"
 
-#include <pollen/nn/bayes.hpp>
 #include <pollen/nn/likelihoods.hpp>
-#include <pollen/nn/posterior.hpp>
-#include <pollen/nn/train.hpp>
+#include <pollen/nn/training/train.hpp>
+#include <pollen/nn/variational/bayes.hpp>
+#include <pollen/nn/variational/posterior.hpp>
 
 #include <algorithm>
 #include <cmath>

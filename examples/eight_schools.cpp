@@ -18,9 +18,9 @@
 #include "common/table.hpp"
 
 #include <pollen/nn/distributions.hpp>
-#include <pollen/nn/model.hpp>
-#include <pollen/samplers/nuts.hpp>
-#include <pollen/samplers/run.hpp>
+#include <pollen/nn/potentials/model.hpp>
+#include <pollen/samplers/full_batch/nuts.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -25,14 +25,14 @@
 #include "gaussian_mixture/panels.hpp"
 
 #include <pollen/nn/distributions/normal.hpp>
-#include <pollen/nn/model.hpp>
-#include <pollen/samplers/cyclical.hpp>
-#include <pollen/samplers/hmc.hpp>
-#include <pollen/samplers/metropolis.hpp>
-#include <pollen/samplers/nuts.hpp>
-#include <pollen/samplers/run.hpp>
-#include <pollen/samplers/sgld.hpp>
-#include <pollen/samplers/tempering.hpp>
+#include <pollen/nn/potentials/model.hpp>
+#include <pollen/samplers/full_batch/hmc.hpp>
+#include <pollen/samplers/full_batch/metropolis.hpp>
+#include <pollen/samplers/full_batch/nuts.hpp>
+#include <pollen/samplers/full_batch/tempering.hpp>
+#include <pollen/samplers/minibatch/cyclical.hpp>
+#include <pollen/samplers/minibatch/sgld.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <algorithm>
 #include <array>

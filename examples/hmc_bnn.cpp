@@ -29,14 +29,14 @@
 #include "hmc_bnn/predictions.hpp"
 #include "hmc_bnn/problem.hpp"
 
-#include <pollen/data/embedded.hpp>
-#include <pollen/nn/bayes.hpp>
+#include <pollen/data/sets/embedded.hpp>
 #include <pollen/nn/likelihoods.hpp>
-#include <pollen/nn/train.hpp>
-#include <pollen/samplers/hmc.hpp>
-#include <pollen/samplers/run.hpp>
-#include <pollen/samplers/sghmc.hpp>
-#include <pollen/samplers/sgld.hpp>
+#include <pollen/nn/training/train.hpp>
+#include <pollen/nn/variational/bayes.hpp>
+#include <pollen/samplers/full_batch/hmc.hpp>
+#include <pollen/samplers/minibatch/sghmc.hpp>
+#include <pollen/samplers/minibatch/sgld.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -22,12 +22,12 @@
 #include "common/table.hpp"
 
 #include <pollen/nn/distributions.hpp>
-#include <pollen/nn/model.hpp>
-#include <pollen/samplers/hmc.hpp>
-#include <pollen/samplers/kinetic_langevin.hpp>
-#include <pollen/samplers/metropolis.hpp>
-#include <pollen/samplers/run.hpp>
-#include <pollen/samplers/temperature.hpp>
+#include <pollen/nn/potentials/model.hpp>
+#include <pollen/samplers/diagnostics/temperature.hpp>
+#include <pollen/samplers/full_batch/hmc.hpp>
+#include <pollen/samplers/full_batch/kinetic_langevin.hpp>
+#include <pollen/samplers/full_batch/metropolis.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <algorithm>
 #include <array>

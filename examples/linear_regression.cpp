@@ -8,9 +8,9 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
-#include <pollen/nn/dense.hpp>
+#include <pollen/nn/layers/dense.hpp>
 #include <pollen/nn/likelihoods.hpp>
-#include <pollen/nn/train.hpp>
+#include <pollen/nn/training/train.hpp>
 
 #include <cmath>
 

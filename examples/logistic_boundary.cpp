@@ -26,14 +26,14 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
-#include <pollen/nn/bernoulli.hpp>
-#include <pollen/nn/dense.hpp>
-#include <pollen/nn/network_potential.hpp>
-#include <pollen/nn/train.hpp>
-#include <pollen/samplers/nuts.hpp>
-#include <pollen/samplers/predict.hpp>
-#include <pollen/samplers/run.hpp>
-#include <pollen/samplers/sgld.hpp>
+#include <pollen/nn/layers/dense.hpp>
+#include <pollen/nn/likelihoods/bernoulli.hpp>
+#include <pollen/nn/potentials/network_potential.hpp>
+#include <pollen/nn/training/train.hpp>
+#include <pollen/samplers/draws/predict_draws.hpp>
+#include <pollen/samplers/full_batch/nuts.hpp>
+#include <pollen/samplers/minibatch/sgld.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -18,16 +18,17 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
-#include <pollen/data/embedded.hpp>
-#include <pollen/data/image_set.hpp>
-#include <pollen/nn/bayes.hpp>
-#include <pollen/nn/compress.hpp>
+#include <pollen/data/sets/embedded.hpp>
+#include <pollen/data/sets/image_set.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
-#include <pollen/nn/metrics.hpp>
-#include <pollen/nn/predictive.hpp>
-#include <pollen/nn/prune.hpp>
-#include <pollen/nn/train.hpp>
+#include <pollen/nn/prediction/metrics.hpp>
+#include <pollen/nn/prediction/predictive.hpp>
+#include <pollen/nn/pruning/compress.hpp>
+#include <pollen/nn/pruning/prune.hpp>
+#include <pollen/nn/pruning/weight_posteriors.hpp>
+#include <pollen/nn/training/train.hpp>
+#include <pollen/nn/variational/bayes.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -9,12 +9,12 @@
 #include "common/example.hpp"
 #include "common/table.hpp"
 
-#include <pollen/data/embedded.hpp>
-#include <pollen/data/image_set.hpp>
+#include <pollen/data/sets/embedded.hpp>
+#include <pollen/data/sets/image_set.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
-#include <pollen/nn/sequential.hpp>
-#include <pollen/nn/train.hpp>
+#include <pollen/nn/module/sequential.hpp>
+#include <pollen/nn/training/train.hpp>
 
 #include <cmath>
 #include <cstdio>

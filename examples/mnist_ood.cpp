@@ -46,16 +46,16 @@
 #include "mnist_ood/task.hpp"
 #include "mnist_ood/weight.hpp"
 
-#include <pollen/data/embedded.hpp>
-#include <pollen/nn/bayes.hpp>
+#include <pollen/data/sets/embedded.hpp>
 #include <pollen/nn/likelihoods.hpp>
-#include <pollen/nn/train.hpp>
-#include <pollen/samplers/cyclical.hpp>
-#include <pollen/samplers/predict.hpp>
-#include <pollen/samplers/psgld.hpp>
-#include <pollen/samplers/run.hpp>
-#include <pollen/samplers/sghmc.hpp>
-#include <pollen/samplers/sgld.hpp>
+#include <pollen/nn/training/train.hpp>
+#include <pollen/nn/variational/bayes.hpp>
+#include <pollen/samplers/draws/predict_draws.hpp>
+#include <pollen/samplers/minibatch/cyclical.hpp>
+#include <pollen/samplers/minibatch/psgld.hpp>
+#include <pollen/samplers/minibatch/sghmc.hpp>
+#include <pollen/samplers/minibatch/sgld.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -27,19 +27,19 @@
 #include "common/stage.hpp"
 #include "common/table.hpp"
 
-#include <pollen/data/embedded.hpp>
-#include <pollen/data/image_set.hpp>
-#include <pollen/nn/interrupt.hpp>
+#include <pollen/autograd/support/interrupt.hpp>
+#include <pollen/data/sets/embedded.hpp>
+#include <pollen/data/sets/image_set.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
-#include <pollen/nn/metrics.hpp>
-#include <pollen/nn/predictive.hpp>
-#include <pollen/nn/sequential.hpp>
-#include <pollen/nn/train.hpp>
-#include <pollen/samplers/gibbs_precision.hpp>
-#include <pollen/samplers/sghmc.hpp>
-#include <pollen/samplers/sgld.hpp>
-#include <pollen/samplers/temperature.hpp>
+#include <pollen/nn/module/sequential.hpp>
+#include <pollen/nn/prediction/metrics.hpp>
+#include <pollen/nn/prediction/predictive.hpp>
+#include <pollen/nn/training/train.hpp>
+#include <pollen/samplers/diagnostics/temperature.hpp>
+#include <pollen/samplers/minibatch/gibbs_precision.hpp>
+#include <pollen/samplers/minibatch/sghmc.hpp>
+#include <pollen/samplers/minibatch/sgld.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -39,12 +39,12 @@
 #include "common/table.hpp"
 
 #include <pollen/autograd/parallel.hpp>
-#include <pollen/data/csv.hpp>
-#include <pollen/nn/activations.hpp>
-#include <pollen/nn/bayes.hpp>
-#include <pollen/nn/gaussian.hpp>
-#include <pollen/nn/interrupt.hpp>
-#include <pollen/nn/update.hpp>
+#include <pollen/autograd/support/interrupt.hpp>
+#include <pollen/data/formats/csv.hpp>
+#include <pollen/nn/layers/activations.hpp>
+#include <pollen/nn/likelihoods/gaussian.hpp>
+#include <pollen/nn/training/update.hpp>
+#include <pollen/nn/variational/bayes.hpp>
 
 #include <algorithm>
 #include <array>

@@ -13,11 +13,11 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
-#include <pollen/nn/bayes.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
-#include <pollen/nn/predictive.hpp>
-#include <pollen/nn/train.hpp>
+#include <pollen/nn/prediction/predictive.hpp>
+#include <pollen/nn/training/train.hpp>
+#include <pollen/nn/variational/bayes.hpp>
 
 #include <cmath>
 #include <cstdio>

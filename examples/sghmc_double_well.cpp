@@ -21,11 +21,11 @@
 #include "sghmc_double_well/laws.hpp"
 #include "sghmc_double_well/noisy.hpp"
 
-#include <pollen/samplers/hmc.hpp>
-#include <pollen/samplers/naive_sghmc.hpp>
-#include <pollen/samplers/run.hpp>
-#include <pollen/samplers/sghmc.hpp>
-#include <pollen/samplers/sgld.hpp>
+#include <pollen/samplers/full_batch/hmc.hpp>
+#include <pollen/samplers/minibatch/naive_sghmc.hpp>
+#include <pollen/samplers/minibatch/sghmc.hpp>
+#include <pollen/samplers/minibatch/sgld.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <algorithm>
 #include <array>

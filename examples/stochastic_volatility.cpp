@@ -58,9 +58,9 @@
 #include "stochastic_volatility/tables.hpp"
 #include "stochastic_volatility/words.hpp"
 
-#include <pollen/samplers/nuts.hpp>
-#include <pollen/samplers/psgld.hpp>
-#include <pollen/samplers/run.hpp>
+#include <pollen/samplers/full_batch/nuts.hpp>
+#include <pollen/samplers/minibatch/psgld.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <algorithm>
 

@@ -12,11 +12,11 @@
 #include "common/example.hpp"
 #include "common/table.hpp"
 
-#include <pollen/data/csv.hpp>
-#include <pollen/data/table.hpp>
+#include <pollen/data/formats/csv.hpp>
+#include <pollen/data/sets/table.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
-#include <pollen/nn/train.hpp>
+#include <pollen/nn/training/train.hpp>
 
 #include <cmath>
 #include <cstdio>

@@ -1,11 +1,11 @@
 #pragma once
 
 // All layers.
-#include <pollen/nn/activations.hpp>
-#include <pollen/nn/conv2d.hpp>
-#include <pollen/nn/dense.hpp>
-#include <pollen/nn/dropout.hpp>
-#include <pollen/nn/embedding.hpp>
-#include <pollen/nn/norm.hpp>
-#include <pollen/nn/pool.hpp>
-#include <pollen/nn/sequential.hpp>
+#include <pollen/nn/layers/activations.hpp>
+#include <pollen/nn/layers/conv2d.hpp>
+#include <pollen/nn/layers/dense.hpp>
+#include <pollen/nn/layers/dropout.hpp>
+#include <pollen/nn/layers/embedding.hpp>
+#include <pollen/nn/layers/norm.hpp>
+#include <pollen/nn/layers/pooling.hpp>
+#include <pollen/nn/module/sequential.hpp>

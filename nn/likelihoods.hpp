@@ -1,8 +1,8 @@
 #pragma once
 
 // All likelihoods.
-#include <pollen/nn/bernoulli.hpp>
-#include <pollen/nn/categorical.hpp>
-#include <pollen/nn/gaussian.hpp>
-#include <pollen/nn/poisson.hpp>
-#include <pollen/nn/student_t.hpp>
+#include <pollen/nn/likelihoods/bernoulli.hpp>
+#include <pollen/nn/likelihoods/categorical.hpp>
+#include <pollen/nn/likelihoods/gaussian.hpp>
+#include <pollen/nn/likelihoods/poisson.hpp>
+#include <pollen/nn/likelihoods/student_t.hpp>

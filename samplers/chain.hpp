@@ -1,7 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/random.hpp>
-#include <pollen/nn/potential.hpp>
+#include <pollen/nn/potentials/potential.hpp>
 
 #include <concepts>
 #include <cstdint>

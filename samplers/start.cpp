@@ -1,8 +1,8 @@
 #include <pollen/samplers/chain.hpp>
 
-#include <pollen/autograd/error.hpp>
 #include <pollen/autograd/streams.hpp>
-#include <pollen/nn/checks.hpp>
+#include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/error.hpp>
 
 #include <algorithm>
 #include <cmath>

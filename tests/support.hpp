@@ -1,9 +1,9 @@
 #pragma once
 
-#include <pollen/autograd/error.hpp>
 #include <pollen/autograd/gradcheck.hpp>
 #include <pollen/autograd/ops.hpp>
 #include <pollen/autograd/random.hpp>
+#include <pollen/autograd/support/error.hpp>
 #include <pollen/autograd/tape.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,8 +1,8 @@
 #include <pollen/autograd/kernels/conv2d.hpp>
 
+#include <pollen/autograd/detail/scratch.hpp>
 #include <pollen/autograd/kernels/conv2d_blocks.hpp>
 #include <pollen/autograd/kernels/gemm_direct.hpp>
-#include <pollen/autograd/kernels/scratch.hpp>
 #include <pollen/autograd/kernels/transpose_tile.hpp>
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/tensor.hpp>

@@ -1,12 +1,12 @@
 #include <pollen/autograd/kernels/gemm.hpp>
 
-#include <pollen/autograd/error.hpp>
-#include <pollen/autograd/kernels/cxxblas.hpp>
+#include <pollen/autograd/detail/cxxblas.hpp>
+#include <pollen/autograd/detail/openblas.hpp>
+#include <pollen/autograd/detail/scratch.hpp>
 #include <pollen/autograd/kernels/gemm_direct.hpp>
 #include <pollen/autograd/kernels/gemv.hpp>
-#include <pollen/autograd/kernels/openblas.hpp>
-#include <pollen/autograd/kernels/scratch.hpp>
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/autograd/support/error.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 #include <pollen/autograd/kernels/gemv.hpp>
 
+#include <pollen/autograd/detail/scratch.hpp>
 #include <pollen/autograd/kernels/registers.hpp>
-#include <pollen/autograd/kernels/scratch.hpp>
 #include <pollen/autograd/parallel.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <pollen/autograd/kernels/im2col.hpp>
 
+#include <pollen/autograd/detail/scratch.hpp>
 #include <pollen/autograd/kernels/registers.hpp>
-#include <pollen/autograd/kernels/scratch.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,9 @@
 #include <pollen/autograd/kernels/lapack.hpp>
 
-#include <pollen/autograd/error.hpp>
-#include <pollen/autograd/kernels/cxxblas.hpp>
-#include <pollen/autograd/kernels/openblas.hpp>
+#include <pollen/autograd/detail/cxxblas.hpp>
+#include <pollen/autograd/detail/openblas.hpp>
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/autograd/support/error.hpp>
 
 #include <string>
 

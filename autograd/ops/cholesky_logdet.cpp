@@ -1,5 +1,5 @@
 #include <pollen/autograd/ops.hpp>
-#include <pollen/autograd/ops/batches.hpp>
+#include <pollen/autograd/ops/detail/matrix_stacks.hpp>
 
 #include <cmath>
 #include <string>

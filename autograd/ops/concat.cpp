@@ -1,5 +1,5 @@
-#include <pollen/autograd/ops/axis_view.hpp>
-#include <pollen/autograd/ops/join.hpp>
+#include <pollen/autograd/ops/detail/axis_view.hpp>
+#include <pollen/autograd/ops/detail/join.hpp>
 
 namespace pollen {
 

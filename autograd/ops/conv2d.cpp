@@ -1,6 +1,6 @@
 #include <pollen/autograd/kernels/conv2d.hpp>
 #include <pollen/autograd/kernels/reduce.hpp>
-#include <pollen/autograd/ops/images.hpp>
+#include <pollen/autograd/ops/detail/images.hpp>
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #include <pollen/autograd/kernels/conv2d.hpp>
-#include <pollen/autograd/ops/images.hpp>
+#include <pollen/autograd/ops/detail/images.hpp>
 
 #include <string>
 

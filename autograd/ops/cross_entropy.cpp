@@ -1,5 +1,5 @@
-#include <pollen/autograd/kernels/scratch.hpp>
-#include <pollen/autograd/ops/softmax_rows.hpp>
+#include <pollen/autograd/detail/scratch.hpp>
+#include <pollen/autograd/ops/detail/softmax_rows.hpp>
 
 #include <cmath>
 #include <string>

@@ -1,5 +1,5 @@
-#include <pollen/autograd/ops/axis_view.hpp>
-#include <pollen/autograd/ops/elementwise.hpp>
+#include <pollen/autograd/ops/detail/axis_view.hpp>
+#include <pollen/autograd/ops/detail/elementwise.hpp>
 
 #include <algorithm>
 

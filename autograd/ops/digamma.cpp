@@ -1,5 +1,5 @@
-#include <pollen/autograd/kernels/gamma.hpp>
-#include <pollen/autograd/ops/elementwise.hpp>
+#include <pollen/autograd/kernels/lgamma.hpp>
+#include <pollen/autograd/ops/detail/elementwise.hpp>
 
 namespace pollen {
 

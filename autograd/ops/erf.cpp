@@ -1,5 +1,5 @@
 #include <pollen/autograd/kernels/erf.hpp>
-#include <pollen/autograd/ops/elementwise.hpp>
+#include <pollen/autograd/ops/detail/elementwise.hpp>
 
 namespace pollen {
 

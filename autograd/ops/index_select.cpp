@@ -1,6 +1,6 @@
 #include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/ops.hpp>
-#include <pollen/autograd/ops/axis_view.hpp>
+#include <pollen/autograd/ops/detail/axis_view.hpp>
 
 #include <algorithm>
 #include <string>

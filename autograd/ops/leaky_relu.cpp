@@ -1,4 +1,4 @@
-#include <pollen/autograd/ops/elementwise.hpp>
+#include <pollen/autograd/ops/detail/elementwise.hpp>
 
 namespace pollen {
 

@@ -1,4 +1,4 @@
-#include <pollen/autograd/ops/softmax_rows.hpp>
+#include <pollen/autograd/ops/detail/softmax_rows.hpp>
 
 #include <cmath>
 

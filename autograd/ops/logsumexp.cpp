@@ -1,6 +1,6 @@
 #include <pollen/autograd/kernels/log.hpp>
 #include <pollen/autograd/kernels/reduced.hpp>
-#include <pollen/autograd/ops/elementwise.hpp>
+#include <pollen/autograd/ops/detail/elementwise.hpp>
 
 namespace pollen {
 

@@ -1,6 +1,6 @@
 #include <pollen/autograd/kernels/gemm.hpp>
 #include <pollen/autograd/ops.hpp>
-#include <pollen/autograd/ops/batches.hpp>
+#include <pollen/autograd/ops/detail/matrix_stacks.hpp>
 
 #include <string>
 

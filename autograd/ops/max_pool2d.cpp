@@ -1,4 +1,4 @@
-#include <pollen/autograd/ops/pool2d.hpp>
+#include <pollen/autograd/ops/detail/pool2d.hpp>
 
 #include <limits>
 

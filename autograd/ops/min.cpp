@@ -1,4 +1,4 @@
-#include <pollen/autograd/ops/extremum.hpp>
+#include <pollen/autograd/ops/detail/extremum.hpp>
 
 namespace pollen {
 

@@ -1,7 +1,7 @@
-#include <pollen/autograd/ops/permute.hpp>
+#include <pollen/autograd/ops/detail/permute.hpp>
 
 #include <pollen/autograd/kernels/strided.hpp>
-#include <pollen/autograd/ops/share.hpp>
+#include <pollen/autograd/ops/detail/share.hpp>
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #include <pollen/autograd/kernels/pow.hpp>
-#include <pollen/autograd/ops/elementwise.hpp>
+#include <pollen/autograd/ops/detail/elementwise.hpp>
 
 namespace pollen {
 

@@ -1,7 +1,7 @@
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/autograd/kernels/strided.hpp>
-#include <pollen/autograd/ops/axis_view.hpp>
-#include <pollen/autograd/ops/share.hpp>
+#include <pollen/autograd/ops/detail/axis_view.hpp>
+#include <pollen/autograd/ops/detail/share.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include <pollen/autograd/ops/share.hpp>
+#include <pollen/autograd/ops/detail/share.hpp>
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include <pollen/autograd/ops/permute.hpp>
+#include <pollen/autograd/ops/detail/permute.hpp>
 
 #include <utility>
 

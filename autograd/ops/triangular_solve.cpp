@@ -1,7 +1,7 @@
 #include <pollen/autograd/kernels/gemm.hpp>
 #include <pollen/autograd/kernels/lapack.hpp>
 #include <pollen/autograd/ops.hpp>
-#include <pollen/autograd/ops/batches.hpp>
+#include <pollen/autograd/ops/detail/matrix_stacks.hpp>
 
 #include <string>
 

@@ -3,7 +3,7 @@
 #include "../common/figure.hpp"
 #include "../common/table.hpp"
 
-#include <pollen/samplers/run.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pollen/nn/model.hpp>
+#include <pollen/nn/potentials/model.hpp>
 
 #include <cmath>
 #include <functional>

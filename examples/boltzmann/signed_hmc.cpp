@@ -3,7 +3,7 @@
 #include "../common/example.hpp"
 
 #include <pollen/autograd/random.hpp>
-#include <pollen/nn/interrupt.hpp>
+#include <pollen/autograd/support/interrupt.hpp>
 
 #include <cmath>
 #include <numeric>

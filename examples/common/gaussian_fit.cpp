@@ -3,9 +3,9 @@
 #include "example.hpp"
 
 #include <pollen/autograd/ops.hpp>
-#include <pollen/nn/interrupt.hpp>
-#include <pollen/nn/low_rank.hpp>
-#include <pollen/nn/optimiser.hpp>
+#include <pollen/autograd/support/interrupt.hpp>
+#include <pollen/nn/training/optimiser.hpp>
+#include <pollen/nn/variational/low_rank.hpp>
 
 #include <algorithm>
 #include <array>

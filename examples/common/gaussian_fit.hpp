@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pollen/nn/potential.hpp>
+#include <pollen/nn/potentials/potential.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "stage.hpp"
 
-#include <pollen/data/npz.hpp>
+#include <pollen/data/formats/npz.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -2,7 +2,7 @@
 
 #include "text_file.hpp"
 
-#include <pollen/autograd/error.hpp>
+#include <pollen/autograd/support/error.hpp>
 
 #include <algorithm>
 #include <cmath>

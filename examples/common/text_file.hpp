@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pollen/data/atomic_file.hpp>
+#include <pollen/data/io/atomic_file.hpp>
 
 #include <string>
 #include <string_view>

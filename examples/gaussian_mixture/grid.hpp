@@ -2,7 +2,7 @@
 
 #include "moments.hpp"
 
-#include <pollen/nn/potential.hpp>
+#include <pollen/nn/potentials/potential.hpp>
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #include "moments.hpp"
 
-#include <pollen/samplers/diagnostics.hpp>
+#include <pollen/samplers/diagnostics/diagnostics.hpp>
 
 #include <cmath>
 #include <functional>

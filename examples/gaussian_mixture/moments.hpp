@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pollen/samplers/run.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <array>
 #include <string>

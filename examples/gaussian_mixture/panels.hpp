@@ -4,7 +4,7 @@
 #include "grid.hpp"
 #include "moments.hpp"
 
-#include <pollen/samplers/run.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <filesystem>
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include "convergence.hpp"
 
-#include <pollen/nn/metrics.hpp>
+#include <pollen/nn/prediction/metrics.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "convergence.hpp"
 
 #include <pollen/nn/likelihoods.hpp>
-#include <pollen/samplers/predict.hpp>
+#include <pollen/samplers/draws/predict_draws.hpp>
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include "../common/table.hpp"
 #include "problem.hpp"
 
-#include <pollen/samplers/run.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 // R-hat of the weights and of what the network computes, over the chains of HMC: the probabilities of all classes for
 // 200 test digits. Weights are not identified: hidden units can change places and signs, and a chain stays at one of

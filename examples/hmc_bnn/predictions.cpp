@@ -1,6 +1,6 @@
 #include "predictions.hpp"
 
-#include <pollen/samplers/predict.hpp>
+#include <pollen/samplers/draws/predict_draws.hpp>
 
 #include <algorithm>
 

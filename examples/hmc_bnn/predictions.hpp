@@ -3,8 +3,8 @@
 #include "../common/stage.hpp"
 #include "problem.hpp"
 
-#include <pollen/nn/predictive.hpp>
-#include <pollen/samplers/run.hpp>
+#include <pollen/nn/prediction/predictive.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <functional>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <pollen/data/dataset.hpp>
+#include <pollen/data/sets/dataset.hpp>
 #include <pollen/nn/layers.hpp>
-#include <pollen/nn/network_potential.hpp>
+#include <pollen/nn/potentials/network_potential.hpp>
 
 #include <cstdint>
 

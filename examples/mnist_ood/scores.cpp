@@ -1,6 +1,6 @@
 #include "scores.hpp"
 
-#include <pollen/nn/metrics.hpp>
+#include <pollen/nn/prediction/metrics.hpp>
 
 #include <algorithm>
 #include <cmath>

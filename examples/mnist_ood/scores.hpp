@@ -3,7 +3,7 @@
 #include "../common/seeds.hpp"
 #include "../common/stage.hpp"
 
-#include <pollen/nn/predictive.hpp>
+#include <pollen/nn/prediction/predictive.hpp>
 
 #include <functional>
 #include <string>

@@ -5,7 +5,7 @@
 #include "task.hpp"
 
 #include <pollen/nn/likelihoods.hpp>
-#include <pollen/samplers/predict.hpp>
+#include <pollen/samplers/draws/predict_draws.hpp>
 
 #include <algorithm>
 #include <cmath>

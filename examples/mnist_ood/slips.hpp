@@ -3,7 +3,7 @@
 #include "../common/example.hpp"
 #include "../common/stage.hpp"
 
-#include <pollen/samplers/draws.hpp>
+#include <pollen/samplers/draws/draws.hpp>
 
 // Mean confidences by four averages over the draws of a network: of probabilities or of their logarithms, over the
 // same images or over other ones in every draw.

@@ -1,7 +1,7 @@
 #include "task.hpp"
 
-#include <pollen/data/embedded.hpp>
-#include <pollen/data/image_set.hpp>
+#include <pollen/data/sets/embedded.hpp>
+#include <pollen/data/sets/image_set.hpp>
 #include <pollen/nn/likelihoods.hpp>
 
 #include <algorithm>

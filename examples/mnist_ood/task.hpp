@@ -2,10 +2,10 @@
 
 #include "../common/example.hpp"
 
-#include <pollen/data/dataset.hpp>
+#include <pollen/autograd/support/progress.hpp>
+#include <pollen/data/sets/dataset.hpp>
 #include <pollen/nn/layers.hpp>
-#include <pollen/nn/network_potential.hpp>
-#include <pollen/nn/progress.hpp>
+#include <pollen/nn/potentials/network_potential.hpp>
 
 #include <cstdint>
 #include <string>

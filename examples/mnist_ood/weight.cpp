@@ -2,7 +2,7 @@
 
 #include "../common/figure.hpp"
 
-#include <pollen/nn/interrupt.hpp>
+#include <pollen/autograd/support/interrupt.hpp>
 
 #include <algorithm>
 #include <string>

@@ -4,7 +4,7 @@
 #include "../common/stage.hpp"
 #include "task.hpp"
 
-#include <pollen/samplers/sgld.hpp>
+#include <pollen/samplers/minibatch/sgld.hpp>
 
 // `sgd` and `sgld`: the weight at the centre of the first kernel after every step of each. SGD is SGLD at temperature
 // 0, from the same start and on the same batches: plain steps of one size, where the table's SGD has momentum.

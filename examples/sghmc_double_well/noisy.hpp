@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pollen/nn/function_potential.hpp>
+#include <pollen/nn/potentials/function_potential.hpp>
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pollen/nn/model.hpp>
+#include <pollen/nn/potentials/model.hpp>
 
 // `count` random walks W of n numbers each, from 0 in steps of N(0, 1).
 pollen::Tensor<double> random_walks(std::int64_t count, std::int64_t n, std::uint64_t seed);

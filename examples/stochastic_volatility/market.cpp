@@ -1,8 +1,8 @@
 #include "market.hpp"
 
-#include <pollen/autograd/error.hpp>
-#include <pollen/data/csv.hpp>
-#include <pollen/data/embedded.hpp>
+#include <pollen/autograd/support/error.hpp>
+#include <pollen/data/formats/csv.hpp>
+#include <pollen/data/sets/embedded.hpp>
 
 #include <cmath>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include "../common/stage.hpp"
 
-#include <pollen/samplers/draws.hpp>
+#include <pollen/samplers/draws/draws.hpp>
 
 #include <string>
 #include <vector>

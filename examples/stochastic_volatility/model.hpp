@@ -2,7 +2,7 @@
 
 #include "market.hpp"
 
-#include <pollen/nn/model.hpp>
+#include <pollen/nn/potentials/model.hpp>
 
 // sigma ~ Exponential(10),  nu ~ Exponential(0.1),  s_1 ~ N(0, 100),  s_i ~ N(s_{i-1}, sigma)
 // r_i ~ StudentT(nu, 0, exp(s_i))

@@ -2,8 +2,8 @@
 
 #include <pollen/autograd/kernels/exp.hpp>
 #include <pollen/autograd/kernels/log.hpp>
-#include <pollen/nn/checks.hpp>
-#include <pollen/nn/kernels/density_node.hpp>
+#include <pollen/autograd/support/checks.hpp>
+#include <pollen/nn/distributions/detail/density_node.hpp>
 
 #include <array>
 

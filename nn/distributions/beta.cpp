@@ -1,8 +1,8 @@
 #include <pollen/nn/distributions/beta.hpp>
 
-#include <pollen/nn/kernels/density_class.hpp>
-#include <pollen/nn/kernels/gamma_draws.hpp>
-#include <pollen/nn/kernels/incomplete.hpp>
+#include <pollen/nn/distributions/detail/density_class.hpp>
+#include <pollen/nn/distributions/detail/gamma_draws.hpp>
+#include <pollen/nn/distributions/detail/incomplete.hpp>
 
 namespace pollen::distributions {
 

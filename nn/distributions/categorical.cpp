@@ -1,7 +1,7 @@
 #include <pollen/nn/distributions/categorical.hpp>
 
-#include <pollen/nn/kernels/density_node.hpp>
-#include <pollen/nn/kernels/log_weights.hpp>
+#include <pollen/nn/distributions/detail/density_node.hpp>
+#include <pollen/nn/distributions/detail/log_weights.hpp>
 
 namespace pollen::distributions {
 

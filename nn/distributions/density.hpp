@@ -12,7 +12,7 @@ inline constexpr unsigned pathwise = 1;    // draws that pass gradients back
 inline constexpr unsigned divergence = 2;  // KL(p || q) in closed form
 
 // What all distributions of single numbers share. Law has the formulas and is known to the .cpp file alone, which
-// includes the definitions of these members (kernels/density_class.hpp); n is the number of parameters.
+// includes the definitions of these members (detail/density_class.hpp); n is the number of parameters.
 //
 // x and the parameters broadcast as in NumPy. Where x is outside the support, log_prob is -infinity and passes back
 // zeros; where x is NaN, so is log_prob.

@@ -1,8 +1,8 @@
 #include <pollen/nn/distributions/mixture.hpp>
 
-#include <pollen/nn/checks.hpp>
-#include <pollen/nn/kernels/density_node.hpp>
-#include <pollen/nn/kernels/log_weights.hpp>
+#include <pollen/autograd/support/checks.hpp>
+#include <pollen/nn/distributions/detail/density_node.hpp>
+#include <pollen/nn/distributions/detail/log_weights.hpp>
 
 #include <algorithm>
 

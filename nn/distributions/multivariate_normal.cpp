@@ -1,10 +1,10 @@
 #include <pollen/nn/distributions/multivariate_normal.hpp>
 
 #include <pollen/autograd/kernels/lapack.hpp>
-#include <pollen/nn/checks.hpp>
-#include <pollen/nn/kernels/density_node.hpp>
-#include <pollen/nn/kernels/log_weights.hpp>
-#include <pollen/nn/kernels/noise.hpp>
+#include <pollen/autograd/support/checks.hpp>
+#include <pollen/nn/distributions/detail/density_node.hpp>
+#include <pollen/nn/distributions/detail/log_weights.hpp>
+#include <pollen/nn/distributions/detail/noise.hpp>
 
 namespace pollen::distributions {
 

@@ -1,7 +1,7 @@
 #include <pollen/nn/distributions/normal.hpp>
 
-#include <pollen/nn/kernels/density_class.hpp>
-#include <pollen/nn/kernels/normal_kl.hpp>
+#include <pollen/nn/distributions/detail/density_class.hpp>
+#include <pollen/nn/distributions/kernels/normal_kl.hpp>
 
 namespace pollen::distributions {
 

@@ -1,7 +1,7 @@
 #include <pollen/nn/distributions/poisson.hpp>
 
-#include <pollen/nn/kernels/density_class.hpp>
-#include <pollen/nn/kernels/incomplete.hpp>
+#include <pollen/nn/distributions/detail/density_class.hpp>
+#include <pollen/nn/distributions/detail/incomplete.hpp>
 
 namespace pollen::distributions {
 

@@ -1,9 +1,9 @@
 #include <pollen/nn/distributions/student_t.hpp>
 
-#include <pollen/nn/kernels/density_class.hpp>
-#include <pollen/nn/kernels/gamma_draws.hpp>
-#include <pollen/nn/kernels/incomplete.hpp>
-#include <pollen/nn/kernels/log_product.hpp>
+#include <pollen/nn/distributions/detail/density_class.hpp>
+#include <pollen/nn/distributions/detail/gamma_draws.hpp>
+#include <pollen/nn/distributions/detail/incomplete.hpp>
+#include <pollen/nn/distributions/kernels/log_product.hpp>
 
 namespace pollen::distributions {
 

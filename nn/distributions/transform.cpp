@@ -1,6 +1,6 @@
 #include <pollen/nn/distributions/transform.hpp>
 
-#include <pollen/nn/checks.hpp>
+#include <pollen/autograd/support/checks.hpp>
 
 #include <cmath>
 

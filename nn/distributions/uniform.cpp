@@ -1,6 +1,6 @@
 #include <pollen/nn/distributions/uniform.hpp>
 
-#include <pollen/nn/kernels/density_class.hpp>
+#include <pollen/nn/distributions/detail/density_class.hpp>
 
 namespace pollen::distributions {
 

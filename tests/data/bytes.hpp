@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pollen/data/file.hpp>
+#include <pollen/data/io/file.hpp>
 
 #include <string>
 #include <string_view>

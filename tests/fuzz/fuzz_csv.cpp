@@ -1,4 +1,4 @@
-#include <pollen/data/csv.hpp>
+#include <pollen/data/formats/csv.hpp>
 
 // The first byte chooses the options.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,4 +1,4 @@
-#include <pollen/data/idx.hpp>
+#include <pollen/data/formats/idx.hpp>
 
 // The first byte chooses what is read.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

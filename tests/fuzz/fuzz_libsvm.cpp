@@ -1,4 +1,4 @@
-#include <pollen/data/libsvm.hpp>
+#include <pollen/data/formats/libsvm.hpp>
 
 // The first byte is the number of features.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,4 +1,4 @@
-#include <pollen/data/npy.hpp>
+#include <pollen/data/formats/npy.hpp>
 
 template <class T>
 static void parse(pollen::Bytes bytes) {

@@ -1,4 +1,4 @@
-#include <pollen/data/npz.hpp>
+#include <pollen/data/formats/npz.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {

@@ -1,4 +1,4 @@
-#include <pollen/data/image.hpp>
+#include <pollen/data/formats/image.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {

@@ -1,4 +1,4 @@
-#include <pollen/data/image.hpp>
+#include <pollen/data/formats/image.hpp>
 
 #include <zlib.h>
 #include <algorithm>

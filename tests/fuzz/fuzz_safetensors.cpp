@@ -1,4 +1,4 @@
-#include <pollen/data/safetensors.hpp>
+#include <pollen/data/formats/safetensors.hpp>
 
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-#include <pollen/samplers/stan_csv.hpp>
+#include <pollen/samplers/draws/stan_csv.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the links of all README files: check_links.py ROOT
 
-A link to a file of the repository must lead to one, and [`name`](file.cpp#L10-L20) to lines in which `name` stands.
+A link to a file of the repository must lead to one, and [`name`](file.cpp) to a source in which `name` stands.
 """
 import pathlib
 import re
@@ -13,22 +13,14 @@ def problems(readme, root):
     for label, target in re.findall(r"\[([^\]]*)\]\(([^)\s]+)\)", text):
         if re.match(r"[a-z]+://", target) or target.startswith("#"):
             continue
-        path, _, lines = target.partition("#")
+        path = target.partition("#")[0]
         file = (readme.parent / path).resolve()
-        if not file.exists() or root not in file.parents:
+        if not file.exists() or (root != file and root not in file.parents):
             yield f"there is no {path}"
-            continue
-        found = re.fullmatch(r"L(\d+)-L(\d+)", lines)
-        if not found:
-            continue
-        first, last = int(found[1]), int(found[2])
-        source = file.read_text().splitlines()
-        name = label.strip("`")
-        if not 1 <= first <= last <= len(source):
-            yield f"{path} has no lines {first} to {last}"
-        elif not any(name in line for line in source[first - 1 : last]):
-            where = [str(k + 1) for k, line in enumerate(source) if name in line]
-            yield f"{name} is not in lines {first} to {last} of {path}; it is in {', '.join(where) or 'none'}"
+        elif label.startswith("`") and file.suffix in {".hpp", ".cpp"} and "/" not in label:
+            name = label.strip("`")
+            if name != file.name and name not in file.read_text():
+                yield f"{path} has no {name}"
 
 
 def main():

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "full_batch_checks.hpp"
+#include "full_batch/full_batch_checks.hpp"
 
 #include <pollen/nn/distributions.hpp>
-#include <pollen/nn/model.hpp>
+#include <pollen/nn/potentials/model.hpp>
 
 namespace pollen::test {
 

@@ -2,13 +2,13 @@
 #include <pollen/nn/distributions.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
-#include <pollen/nn/model.hpp>
-#include <pollen/nn/network_potential.hpp>
+#include <pollen/nn/potentials/model.hpp>
+#include <pollen/nn/potentials/network_potential.hpp>
 #include <pollen/samplers/chain.hpp>
-#include <pollen/samplers/mala.hpp>
-#include <pollen/samplers/nuts.hpp>
-#include <pollen/samplers/run.hpp>
-#include <pollen/samplers/sgld.hpp>
+#include <pollen/samplers/full_batch/mala.hpp>
+#include <pollen/samplers/full_batch/nuts.hpp>
+#include <pollen/samplers/minibatch/sgld.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <boost/test/unit_test.hpp>
 

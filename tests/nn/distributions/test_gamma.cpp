@@ -1,7 +1,7 @@
 #include "checks.hpp"
 
+#include <pollen/nn/distributions/detail/incomplete.hpp>
 #include <pollen/nn/distributions/gamma.hpp>
-#include <pollen/nn/kernels/incomplete.hpp>
 
 using namespace pollen;
 using namespace pollen::test;

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <pollen/autograd/tensor.hpp>
+#include <pollen/data/io/file.hpp>
+
+// The sparse text format of LIBSVM: `target index:value index:value ... # comment`, one example a line, indices
+// ascending from 1, what is not named being 0. Plain or gzipped, which is told from the contents.
+namespace pollen {
+
+struct LibsvmOptions {
+    std::int64_t features = 0;  // 0: the largest index in the file
+    ReadLimits limits = {};     // of the file, and of the dense numbers
+};
+
+struct Libsvm {
+    Tensor<double> targets;  // (n)
+    Tensor<double> inputs;   // (n, features), dense
+};
+
+Libsvm parse_libsvm(Bytes bytes, const std::string& name, const LibsvmOptions& options = {});
+Libsvm read_libsvm(const std::string& path, const LibsvmOptions& options = {});
+
+}  // namespace pollen

@@ -1,0 +1,117 @@
+#include <pollen/data/io/detail/printable.hpp>
+#include <pollen/data/io/file.hpp>
+#include <pollen/data/sets/embedded.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+// The directory data/embedded of the source tree.
+#ifndef POLLEN_EMBEDDED_DIR
+#define POLLEN_EMBEDDED_DIR ""
+#endif
+
+namespace pollen {
+
+namespace {
+
+struct Set {
+    std::string_view name;
+    std::vector<std::string_view> files;
+};
+
+const std::vector<Set>& sets() {
+    static const std::vector<std::string_view> digits{"train-images.idx.gz", "train-labels.idx.gz",
+                                                      "test-images.idx.gz", "test-labels.idx.gz"};
+    static const std::vector<Set> all{{"mnist", digits},
+                                      {"fashion-mnist", digits},
+                                      {"notmnist", {"test-images.idx.gz", "test-labels.idx.gz"}},
+                                      {"sp500", {"sp500.csv"}}};
+    return all;
+}
+
+// An environment variable; empty if it is not set.
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+bool exists(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
+const Set& set_of(std::string_view name) {
+    std::string known;
+    for (const Set& set : sets()) {
+        if (set.name == name) return set;
+        known += (known.empty() ? "" : ", ") + std::string(set.name);
+    }
+    throw ValueError("find_data: there is no set " + detail::printable(name) + "; there are " + known);
+}
+
+// Empty if nothing says where it is.
+std::string cache_if_any() {
+    if (const std::string given = variable("POLLEN_CACHE"); !given.empty()) return given;
+    // The specification of XDG_CACHE_HOME says that a relative path is to be ignored.
+    if (const std::string caches = variable("XDG_CACHE_HOME"); caches.starts_with("/")) return caches + "/pollen";
+    if (const std::string home = variable("HOME"); !home.empty()) return home + "/.cache/pollen";
+    return "";
+}
+
+// The first file of the set that is not in the cache; empty if all are there.
+std::string missing_file(const Set& set, const std::string& cache) {
+    for (const std::string_view file : set.files) {
+        const std::string path = cache + "/" + std::string(set.name) + "/" + std::string(file);
+        if (!exists(path)) return path;
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string embedded_data(std::string_view name, const char* installed) {
+    const std::string given = variable("POLLEN_DATA");
+    std::vector<std::string> places{given};
+    if (given.empty()) places = {installed, POLLEN_EMBEDDED_DIR};
+    std::string looked;
+    for (const std::string& place : places) {
+        if (place.empty()) continue;
+        const std::string path = place + "/" + std::string(name);
+        if (exists(path)) return path;
+        looked += (looked.empty() ? "" : " and ") + place;
+    }
+    const std::string where = looked.empty() ? "no directory is known to look in" : "it is not in " + looked;
+    throw FileError(std::string(name) + ": is not found: " + where + (given.empty() ? "" : " (POLLEN_DATA)") +
+                    "; set POLLEN_DATA to the directory data/embedded of pollen's source, or share/pollen/data of an "
+                    "installed pollen");
+}
+
+std::string cache_directory() {
+    const std::string cache = cache_if_any();
+    if (cache.empty()) throw FileError("there is no cache directory: set POLLEN_CACHE, or HOME, to one");
+    return cache;
+}
+
+std::optional<std::string> find_data(std::string_view set) {
+    const Set& known = set_of(set);
+    const std::string cache = cache_if_any();
+    if (cache.empty() || !missing_file(known, cache).empty()) return std::nullopt;
+    return cache + "/" + std::string(set);
+}
+
+std::string require_data(std::string_view set) {
+    const Set& known = set_of(set);
+    const std::string cache = cache_directory();
+    if (const std::string file = missing_file(known, cache); !file.empty())
+        throw FileError(file + ": is not there; `./run data " + std::string(set) +
+                        "` in pollen's source brings the full set");
+    return cache + "/" + std::string(set);
+}
+
+std::string data_directory(std::string_view set, const char* installed) {
+    const std::optional<std::string> full = find_data(set);
+    return full ? *full : embedded_data(set, installed);
+}
+
+}  // namespace pollen

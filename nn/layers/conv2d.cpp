@@ -1,0 +1,104 @@
+#include <pollen/nn/layers/conv2d.hpp>
+
+#include <pollen/autograd/support/checks.hpp>
+
+namespace pollen {
+
+namespace {
+
+void check_conv(const char* layer, std::int64_t inputs, std::int64_t outputs, const Pair& kernel, std::int64_t groups) {
+    check_sizes(layer, {{"inputs", inputs},
+                        {"outputs", outputs},
+                        {"kernel height", kernel[0]},
+                        {"kernel width", kernel[1]},
+                        {"groups", groups}});
+    if (inputs % groups != 0 || outputs % groups != 0)
+        throw ValueError(std::string(layer) + ": " + std::to_string(groups) + " groups do not divide " +
+                         std::to_string(inputs) + " inputs and " + std::to_string(outputs) + " outputs");
+}
+
+// ", stride 2, padding 1", what is not the default.
+std::string extras(const Pair& stride, const Pair& padding, const Pair& dilation, std::int64_t groups, bool bias) {
+    std::string text;
+    if (stride != Pair{1, 1}) text += ", stride " + to_text(stride);
+    if (padding != Pair{0, 0}) text += ", padding " + to_text(padding);
+    if (dilation != Pair{1, 1}) text += ", dilation " + to_text(dilation);
+    if (groups != 1) text += ", groups " + std::to_string(groups);
+    return text + (bias ? "" : ", without bias");
+}
+
+}  // namespace
+
+template <Real T>
+Conv2d<T>::Conv2d(std::int64_t inputs, std::int64_t outputs, Size2d kernel, ConvOptions options)
+    : options_{options.stride, options.padding, options.dilation, options.groups},
+      inputs_(inputs),
+      has_bias_(options.bias) {
+    const auto [height, width] = kernel.pair;
+    check_conv("Conv2d", inputs, outputs, kernel.pair, options.groups);
+    weight = {.shape = {outputs, inputs / options.groups, height, width},
+              .init = options.init,
+              .fans = {inputs / options.groups * height * width, outputs / options.groups * height * width}};
+    bias = {.shape = {outputs}};
+}
+
+template <Real T>
+Var<T> Conv2d<T>::forward(Pass<T>& pass, Var<T> x) const {
+    if (has_bias_) return conv2d(x, pass(weight), pass(bias), options_);
+    return conv2d(x, pass(weight), options_);
+}
+
+template <Real T>
+void Conv2d<T>::visit(Visitor<T>& visitor) {
+    visitor.parameter("weight", weight);
+    if (has_bias_) visitor.parameter("bias", bias);
+}
+
+template <Real T>
+std::string Conv2d<T>::describe() const {
+    const Conv2dOptions& o = options_;
+    return call("Conv2d", inputs_, weight.shape[0], Pair{weight.shape[2], weight.shape[3]}) +
+           extras(o.stride, o.padding, o.dilation, o.groups, has_bias_);
+}
+
+template <Real T>
+ConvTranspose2d<T>::ConvTranspose2d(std::int64_t inputs, std::int64_t outputs, Size2d kernel,
+                                    ConvTransposeOptions options)
+    : options_{options.stride, options.padding, options.output_padding, options.dilation, options.groups},
+      outputs_(outputs),
+      has_bias_(options.bias) {
+    const auto [height, width] = kernel.pair;
+    check_conv("ConvTranspose2d", inputs, outputs, kernel.pair, options.groups);
+    weight = {.shape = {inputs, outputs / options.groups, height, width},
+              .init = options.init,
+              .fans = {inputs / options.groups * height * width, outputs / options.groups * height * width}};
+    bias = {.shape = {outputs}};
+}
+
+template <Real T>
+Var<T> ConvTranspose2d<T>::forward(Pass<T>& pass, Var<T> x) const {
+    const Var<T> y = conv_transpose2d(x, pass(weight), options_);
+    return has_bias_ ? y + reshape(pass(bias), {outputs_, 1, 1}) : y;
+}
+
+template <Real T>
+void ConvTranspose2d<T>::visit(Visitor<T>& visitor) {
+    visitor.parameter("weight", weight);
+    if (has_bias_) visitor.parameter("bias", bias);
+}
+
+template <Real T>
+std::string ConvTranspose2d<T>::describe() const {
+    const ConvTranspose2dOptions& o = options_;
+    const std::string text =
+        call("ConvTranspose2d", weight.shape[0], outputs_, Pair{weight.shape[2], weight.shape[3]}) +
+        extras(o.stride, o.padding, o.dilation, o.groups, has_bias_);
+    return o.output_padding == Pair{0, 0} ? text : text + ", output padding " + to_text(o.output_padding);
+}
+
+template class Conv2d<float>;
+template class Conv2d<double>;
+template class ConvTranspose2d<float>;
+template class ConvTranspose2d<double>;
+
+}  // namespace pollen

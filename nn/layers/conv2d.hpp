@@ -1,0 +1,73 @@
+#pragma once
+
+#include <pollen/nn/module/module.hpp>
+
+namespace pollen {
+
+// A size along the height and the width: 5 or {5, 3}.
+struct Size2d {
+    Size2d(std::int64_t both) : pair{both, both} {}
+    Size2d(std::int64_t height, std::int64_t width) : pair{height, width} {}
+    operator Pair() const { return pair; }
+    Pair pair;
+};
+
+struct ConvOptions {
+    Size2d stride = 1;
+    Size2d padding = 0;
+    Size2d dilation = 1;
+    std::int64_t groups = 1;
+    bool bias = true;
+    Init init = Init::he();
+};
+
+// y = W * x + b        x (n, inputs, height, width), W (outputs, inputs / groups, kernel height, kernel width)
+template <Real T = float>
+class Conv2d final : public Layer<Conv2d<T>, T> {
+  public:
+    Conv2d(std::int64_t inputs, std::int64_t outputs, Size2d kernel, ConvOptions options = {});
+
+    Var<T> forward(Pass<T>& pass, Var<T> x) const override;
+    void visit(Visitor<T>& visitor) override;
+    std::string describe() const override;
+
+    const Conv2dOptions& options() const { return options_; }
+    bool has_bias() const { return has_bias_; }
+
+    Parameter<T> weight, bias;
+
+  private:
+    Conv2dOptions options_;
+    std::int64_t inputs_;
+    bool has_bias_;
+};
+
+struct ConvTransposeOptions {
+    Size2d stride = 1;
+    Size2d padding = 0;
+    Size2d output_padding = 0;
+    Size2d dilation = 1;
+    std::int64_t groups = 1;
+    bool bias = true;
+    Init init = Init::he();
+};
+
+// The layer whose map of images is the transpose of a Conv2d's: W (inputs, outputs / groups, height, width).
+template <Real T = float>
+class ConvTranspose2d final : public Layer<ConvTranspose2d<T>, T> {
+  public:
+    ConvTranspose2d(std::int64_t inputs, std::int64_t outputs, Size2d kernel, ConvTransposeOptions options = {});
+
+    Var<T> forward(Pass<T>& pass, Var<T> x) const override;
+    void visit(Visitor<T>& visitor) override;
+    std::string describe() const override;
+
+    Parameter<T> weight, bias;
+
+  private:
+    ConvTranspose2dOptions options_;
+    std::int64_t outputs_;
+    bool has_bias_;
+};
+
+}  // namespace pollen

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <pollen/nn/module/module.hpp>
+
+namespace pollen {
+
+struct DenseOptions {
+    bool bias = true;
+    Init init = Init::he();
+};
+
+// y = x W' + b        x (n, inputs), W (outputs, inputs)
+template <Real T = float>
+class Dense final : public Layer<Dense<T>, T> {
+  public:
+    Dense(std::int64_t inputs, std::int64_t outputs, DenseOptions options = {});
+
+    Var<T> forward(Pass<T>& pass, Var<T> x) const override;
+    void visit(Visitor<T>& visitor) override;
+    std::string describe() const override;
+
+    bool has_bias() const { return has_bias_; }
+
+    Parameter<T> weight, bias;
+
+  private:
+    bool has_bias_;
+};
+
+}  // namespace pollen

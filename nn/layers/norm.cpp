@@ -1,0 +1,69 @@
+#include <pollen/nn/layers/norm.hpp>
+
+#include <pollen/autograd/support/checks.hpp>
+
+namespace pollen {
+
+template <Real T>
+LayerNorm<T>::LayerNorm(std::int64_t size, double epsilon) : epsilon_(epsilon) {
+    check_sizes("LayerNorm", {{"size", size}});
+    scale = {.shape = {size}, .init = Init::constant(1)};
+    shift = {.shape = {size}};
+}
+
+template <Real T>
+Var<T> LayerNorm<T>::forward(Pass<T>& pass, Var<T> x) const {
+    if (x.rank() == 0 || x.shape()[x.rank() - 1] != scale.shape[0])
+        throw ShapeError("LayerNorm: x " + to_string(x.shape()) + "; its last axis must be " +
+                         std::to_string(scale.shape[0]));
+    const Var<T> centred = x - mean(x, -1, true);
+    const Var<T> spread = pow(mean(square(centred), -1, true) + epsilon_, T(-0.5));
+    return centred * spread * pass(scale) + pass(shift);
+}
+
+template <Real T>
+void LayerNorm<T>::visit(Visitor<T>& visitor) {
+    visitor.parameter("scale", scale);
+    visitor.parameter("shift", shift);
+}
+
+template <Real T>
+std::string LayerNorm<T>::describe() const {
+    return call("LayerNorm", scale.shape[0]);
+}
+
+template <Real T>
+FilterResponseNorm<T>::FilterResponseNorm(std::int64_t channels, double epsilon) : epsilon_(epsilon) {
+    check_sizes("FilterResponseNorm", {{"channels", channels}});
+    scale = {.shape = {channels, 1, 1}, .init = Init::constant(1)};
+    shift = {.shape = {channels, 1, 1}};
+    threshold = {.shape = {channels, 1, 1}};
+}
+
+template <Real T>
+Var<T> FilterResponseNorm<T>::forward(Pass<T>& pass, Var<T> x) const {
+    if (x.rank() != 4 || x.shape()[1] != scale.shape[0])
+        throw ShapeError("FilterResponseNorm: x " + to_string(x.shape()) + "; images (n, " +
+                         std::to_string(scale.shape[0]) + ", height, width) are needed");
+    const Var<T> spread = pow(mean(square(x), {2, 3}, true) + epsilon_, T(-0.5));
+    return maximum(x * (spread * pass(scale)) + pass(shift), pass(threshold));
+}
+
+template <Real T>
+void FilterResponseNorm<T>::visit(Visitor<T>& visitor) {
+    visitor.parameter("scale", scale);
+    visitor.parameter("shift", shift);
+    visitor.parameter("threshold", threshold);
+}
+
+template <Real T>
+std::string FilterResponseNorm<T>::describe() const {
+    return call("FilterResponseNorm", scale.shape[0]);
+}
+
+template class LayerNorm<float>;
+template class LayerNorm<double>;
+template class FilterResponseNorm<float>;
+template class FilterResponseNorm<double>;
+
+}  // namespace pollen

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <pollen/nn/likelihoods/likelihood.hpp>
+
+namespace pollen {
+
+// One of several classes: the outputs are logits (n, classes), the batch has labels (n).
+//
+//     log p(y | x) = x_y - log sum_j exp(x_j)
+//
+// Scored by accuracy; of equal logits the first one counts.
+template <Real T = float>
+class Categorical : public Likelihood<T> {
+  public:
+    Var<T> log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& batch) const override;
+
+    const char* score_name() const override { return "accuracy"; }
+    bool higher_is_better() const override { return true; }
+    double score(const Tensor<T>& outputs, const Dataset<T>& batch) const override;
+    double finish(double total, std::int64_t items) const override { return total / static_cast<double>(items); }
+
+    // The probabilities of the classes, each row of logits by itself.
+    static Tensor<T> probabilities(const Tensor<T>& logits);
+
+    std::unique_ptr<Likelihood<T>> clone() const override { return std::make_unique<Categorical>(*this); }
+    std::string describe() const override { return "Categorical"; }
+};
+
+}  // namespace pollen

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <pollen/autograd/ops.hpp>
+#include <pollen/data/sets/dataset.hpp>
+#include <pollen/nn/module/pass.hpp>
+
+#include <memory>
+#include <string>
+
+namespace pollen {
+
+// How well a network's outputs explain the data: a sum over the batch of log p(y_i | output_i), in nats, constants
+// included. The same object is the loss of a training run, -log_prob / n, and the likelihood of a sampler.
+template <Real T>
+class Likelihood : public HasParameters<T> {
+  public:
+    // Throws a ShapeError or ValueError that says what the batch lacks or which item is out of range.
+    virtual Var<T> log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& batch) const = 0;
+
+    // How good the predictions are, in the terms people use for such data: accuracy, root mean squared error. Summed
+    // over the batch by `score`, turned into the figure for n items by `finish`.
+    virtual const char* score_name() const = 0;
+    virtual bool higher_is_better() const = 0;
+    virtual double score(const Tensor<T>& outputs, const Dataset<T>& batch) const = 0;
+    virtual double finish(double total, std::int64_t items) const = 0;
+
+    virtual std::unique_ptr<Likelihood<T>> clone() const = 0;
+    virtual std::string describe() const = 0;
+};
+
+// The parameters of a network with a likelihood: the network's, then the likelihood's, called "likelihood.".
+template <Real T>
+Parameters<T> parameters_of(const HasParameters<T>& net, const Likelihood<T>& likelihood) {
+    Parameters<T> parameters(net);
+    parameters.add("likelihood", likelihood);
+    return parameters;
+}
+
+// First values for both. The likelihood's random streams are far from the network's, however many layers that has.
+template <Real T>
+void initialise(HasParameters<T>& net, Likelihood<T>& likelihood, std::uint64_t seed, Which which) {
+    initialise<T>(net, seed, which);
+    initialise<T>(likelihood, seed, which, 0x800000);
+}
+
+}  // namespace pollen

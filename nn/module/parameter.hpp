@@ -1,0 +1,93 @@
+#pragma once
+
+#include <pollen/autograd/tape.hpp>
+#include <pollen/nn/module/init.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pollen {
+
+template <Real T>
+class Module;
+
+// A tensor to be learned: its shape, how it starts, and its value, which is empty until initialise(), load() or a
+// training run gave it one.
+template <Real T>
+struct Parameter {
+    Shape shape;
+    Init init = Init::constant(0);
+    Fans fans = {};
+    Tensor<T> value = {};
+
+    bool has_value() const { return value.shape() == shape; }
+};
+
+// Walks through the named parts of a tree.
+template <Real T>
+class Visitor {
+  public:
+    virtual ~Visitor() = default;
+    virtual void parameter(const std::string& name, Parameter<T>& parameter) = 0;
+    virtual void part(const std::string& name, Module<T>& module) = 0;
+};
+
+// What has parameters: modules and likelihoods. visit() names them, always in the same order.
+template <Real T>
+class HasParameters {
+  public:
+    virtual ~HasParameters() = default;
+    virtual void visit(Visitor<T>&) {}
+};
+
+// The parameters of a network, and of what else is learned along with it, in the order of the visit, and how they lie
+// side by side in one vector theta. Refers to them: use it as long as they stay where they are.
+template <Real T>
+class Parameters {
+  public:
+    struct Entry {
+        std::string name;  // "0.weight": the names on the way down, joined by dots
+        const Parameter<T>* parameter;
+        std::int64_t offset;  // of its first number in theta
+    };
+
+    explicit Parameters(const HasParameters<T>& tree) { add("", tree); }
+    // Names of the parts begin with `prefix` and a dot, where it is not empty.
+    void add(const std::string& prefix, const HasParameters<T>& tree);
+
+    const std::vector<Entry>& entries() const& { return entries_; }
+    const std::vector<Entry>& entries() const&& = delete;  // they would be gone before they are used
+    std::size_t count() const { return entries_.size(); }  // how many tensors
+    std::int64_t size() const { return size_; }            // how many numbers in all
+
+    // The place of a parameter in entries().
+    std::size_t index(const Parameter<T>& parameter) const;
+
+    // Throws a ValueError that names the first parameter without a value.
+    void check_values() const;
+    bool have_values() const;
+
+    // theta, a copy of all values.
+    Tensor<T> flatten() const;
+
+  private:
+    std::vector<Entry> entries_;
+    std::vector<std::pair<const Parameter<T>*, std::size_t>> places_;  // sorted
+    std::int64_t size_ = 0;
+};
+
+// Copies theta back into the parameters of a tree (of several: in the order in which Parameters was given them).
+// Returns how many numbers it used; throws where theta has too few.
+template <Real T>
+std::int64_t unflatten(HasParameters<T>& tree, std::span<const T> theta);
+
+// Gives every parameter its first value, or only those that have none yet, from stream `first_stream`,
+// `first_stream` + 1, ... of the seed's streams for initial values. Returns the next stream.
+enum class Which { all, missing };
+template <Real T>
+std::uint32_t initialise(HasParameters<T>& tree, std::uint64_t seed, Which which = Which::all,
+                         std::uint32_t first_stream = 0);
+
+}  // namespace pollen

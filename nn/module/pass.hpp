@@ -1,0 +1,108 @@
+#pragma once
+
+#include <pollen/autograd/streams.hpp>
+#include <pollen/nn/module/gradient_sink.hpp>
+#include <pollen/nn/module/parameter.hpp>
+
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace pollen {
+
+// What a network is evaluated for. Random layers (dropout) and random weights (Bayesian layers) are at work in training
+// and in `sample`, which is prediction with one draw of the network's randomness; `predict` uses means.
+enum class Mode { train, predict, sample };
+
+struct PassOptions {
+    Mode mode = Mode::predict;
+    std::uint64_t seed = 0;  // of the random layers
+    std::uint64_t step = 0;  // another step, other random numbers
+    // The same for random weights, where inputs are evaluated piece by piece under one draw of the weights.
+    std::optional<std::uint64_t> weight_step = {};
+    bool complexity_value = false;  // whether the value of complexity(), not only its gradient, is wanted
+};
+
+// One evaluation of a network: the tape it goes on, the parameters as leaves of that tape, and the random numbers it
+// may use. The network itself is not changed by it, so any number of passes may run side by side, each with its own
+// tape and, if it likes, its own theta.
+template <Real T>
+class Pass {
+  public:
+    // A pass that is to be started.
+    Pass(Tape<T>& tape, const Parameters<T>& parameters) : tape_(&tape), parameters_(&parameters) {}
+    Pass(Tape<T>& tape, const Parameters<T>& parameters, PassOptions options, std::span<const T> theta = {})
+        : Pass(tape, parameters) {
+        restart(options, theta);
+    }
+
+    // Puts the parameters on the tape, which is empty or was cleared since the last time. Their values are those of the
+    // modules, or the stretches of theta (parameters.size() numbers), where it is not null. Nothing is copied: both
+    // must stay as they are until the tape is cleared.
+    void restart(PassOptions options = {}, std::span<const T> theta = {});
+
+    Var<T> operator()(const Parameter<T>& parameter) const { return leaves_[index(parameter)]; }
+    std::size_t index(const Parameter<T>& parameter) const {
+        const std::size_t k = parameters_->index(parameter);
+        if (k >= leaves_.size()) throw TapeError("a pass is used before restart() put the parameters on its tape");
+        return k;
+    }
+
+    // The parameters in the order of Parameters::entries(): after backward() their gradients are here, but for those
+    // that went to the sink.
+    const std::vector<Var<T>>& leaves() const { return leaves_; }
+
+    Tape<T>& tape() const { return *tape_; }
+    const Parameters<T>& parameters() const { return *parameters_; }
+    Mode mode() const { return options_.mode; }
+    bool random() const { return options_.mode != Mode::predict; }
+
+    // The random numbers of the next random layer: each call gets a stream of its own.
+    RandomKey noise() {
+        const Purpose purpose = mode() == Mode::train ? Purpose::layers : Purpose::predicted_layers;
+        return {options_.seed, stream_of(purpose, random_layers_++), options_.step};
+    }
+
+    // The random numbers of the next random weight tensor.
+    RandomKey weight_noise() {
+        const Purpose purpose = mode() == Mode::train ? Purpose::weights : Purpose::predicted_weights;
+        return {options_.seed, stream_of(purpose, random_weights_++), options_.weight_step.value_or(options_.step)};
+    }
+
+    // What a layer drew in this sample of the network: a layer that is used twice has one set of weights, and pays for
+    // it once. Null where it has drawn nothing yet.
+    const std::vector<Var<T>>* drawn_by(const void* layer) const {
+        const auto at = drawn_.find(layer);
+        return at == drawn_.end() ? nullptr : &at->second;
+    }
+    void keep_drawn(const void* layer, std::vector<Var<T>> values) { drawn_[layer] = std::move(values); }
+    // From here on layers draw again.
+    void next_sample() { drawn_.clear(); }
+
+    // What random weights cost: Bayesian layers add the sums of log q(w) and log p(w) over their weights, as a vector
+    // of two. The values are NaN unless complexity_value was asked for; the gradients are always right.
+    void add_complexity(Var<T> log_q_log_p) { complexities_.push_back(log_q_log_p); }
+    const std::vector<Var<T>>& complexities() const { return complexities_; }
+    bool complexity_value() const { return options_.complexity_value; }
+
+    // The same pass with other leaves: how a module is evaluated at weights that are computed rather than stored.
+    Var<T> at(const Module<T>& module, const Parameters<T>& parameters, std::vector<Var<T>> leaves, Var<T> x);
+
+    // Called with every module and its output, parts before wholes, if set.
+    std::function<void(const Module<T>&, const Var<T>& output)> observer;
+
+    // Where gradients may go instead of to the leaves, or null; see Update.
+    GradientSink<T>* sink = nullptr;
+
+  private:
+    Tape<T>* tape_;
+    const Parameters<T>* parameters_;
+    PassOptions options_;
+    std::vector<Var<T>> leaves_;
+    std::unordered_map<const void*, std::vector<Var<T>>> drawn_;
+    std::vector<Var<T>> complexities_;
+    std::uint32_t random_layers_ = 0, random_weights_ = 0;
+};
+
+}  // namespace pollen

@@ -1,0 +1,120 @@
+#include <pollen/nn/module/save.hpp>
+
+#include <pollen/nn/module/structure.hpp>
+
+#include <algorithm>
+
+namespace pollen {
+
+template <Real T>
+void put_parameters(TensorFile& file, const std::string& prefix, const Parameters<T>& parameters,
+                    std::span<const T> theta) {
+    for (const auto& [name, parameter, offset] : parameters.entries())
+        file.set(prefix + name,
+                 Tensor<T>(parameter->shape, theta.subspan(static_cast<std::size_t>(offset),
+                                                           static_cast<std::size_t>(parameter->shape.size()))));
+}
+
+template <Real T>
+Tensor<T> get_parameters(const TensorFile& file, const std::string& prefix, const Parameters<T>& parameters) {
+    Tensor<T> theta = Tensor<T>::empty(Shape{parameters.size()});
+    for (const auto& [name, parameter, offset] : parameters.entries()) {
+        const Tensor<T>& tensor = file.get<T>(prefix + name, parameter->shape);
+        std::copy(tensor.begin(), tensor.end(), theta.fresh_data() + offset);
+    }
+    return theta;
+}
+
+namespace {
+
+template <Real T>
+TensorFile tensors_of(const Module<T>& module, const Parameters<T>& parameters) {
+    TensorFile file;
+    parameters.check_values();
+    for (const auto& [name, parameter, offset] : parameters.entries()) file.set(name, parameter->value);
+    put_structures(file, module);
+    return file;
+}
+
+template <Real T>
+Parameters<T> all_of(const Module<T>& module, const HasParameters<T>* likelihood) {
+    Parameters<T> parameters(module);
+    if (likelihood) parameters.add("likelihood", *likelihood);
+    return parameters;
+}
+
+template <Real T>
+void write(const std::string& path, const Module<T>& module, const HasParameters<T>* likelihood,
+           const std::map<std::string, std::string>& about) {
+    TensorFile file = tensors_of(module, all_of(module, likelihood));
+    file.metadata = about;
+    write_safetensors(path, file);
+}
+
+// Tries everything on a copy first: a file that does not fit leaves the network as it is.
+template <Real T>
+void take(const TensorFile& file, Module<T>& module, HasParameters<T>* likelihood) {
+    const std::unique_ptr<Module<T>> copy = module.clone();
+    TensorFile rearranged = file;
+    const std::vector<std::string> others = get_structures(rearranged, *copy);
+    const Parameters<T> parameters = all_of<T>(*copy, likelihood);
+    const Tensor<T> theta = get_parameters(rearranged, "", parameters);
+    for (const std::string& name : file.names()) {
+        const auto& entries = parameters.entries();
+        if (std::none_of(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; }) &&
+            std::find(others.begin(), others.end(), name) == others.end())
+            throw FileError(file.source() + ": has a tensor \"" + name + "\" that the network does not have");
+    }
+    rearranged = file;
+    get_structures(rearranged, module);
+    const std::int64_t used = unflatten<T>(module, theta.values());
+    if (likelihood) unflatten<T>(*likelihood, theta.values().subspan(static_cast<std::size_t>(used)));
+}
+
+}  // namespace
+
+template <Real T>
+TensorFile to_tensors(const Module<T>& module) {
+    return tensors_of(module, Parameters<T>(module));
+}
+
+template <Real T>
+void from_tensors(const TensorFile& file, Module<T>& module) {
+    take<T>(file, module, nullptr);
+}
+
+template <Real T>
+void save(const std::string& path, const Module<T>& module, const std::map<std::string, std::string>& about) {
+    write<T>(path, module, nullptr, about);
+}
+
+template <Real T>
+void load(const std::string& path, Module<T>& module) {
+    take<T>(read_safetensors(path), module, nullptr);
+}
+
+template <Real T>
+void save(const std::string& path, const Module<T>& module, const HasParameters<T>& likelihood,
+          const std::map<std::string, std::string>& about) {
+    write(path, module, &likelihood, about);
+}
+
+template <Real T>
+void load(const std::string& path, Module<T>& module, HasParameters<T>& likelihood) {
+    take(read_safetensors(path), module, &likelihood);
+}
+
+#define POLLEN_INSTANTIATE(T)                                                                                \
+    template void put_parameters(TensorFile&, const std::string&, const Parameters<T>&, std::span<const T>); \
+    template Tensor<T> get_parameters(const TensorFile&, const std::string&, const Parameters<T>&);          \
+    template TensorFile to_tensors(const Module<T>&);                                                        \
+    template void from_tensors(const TensorFile&, Module<T>&);                                               \
+    template void save(const std::string&, const Module<T>&, const std::map<std::string, std::string>&);     \
+    template void load(const std::string&, Module<T>&);                                                      \
+    template void save(const std::string&, const Module<T>&, const HasParameters<T>&,                        \
+                       const std::map<std::string, std::string>&);                                           \
+    template void load(const std::string&, Module<T>&, HasParameters<T>&);
+POLLEN_INSTANTIATE(float)
+POLLEN_INSTANTIATE(double)
+
+}  // namespace pollen

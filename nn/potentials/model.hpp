@@ -1,0 +1,122 @@
+#pragma once
+
+#include <pollen/autograd/ops.hpp>
+#include <pollen/nn/potentials/potential.hpp>
+
+#include <functional>
+#include <string_view>
+
+namespace pollen {
+
+// A log density as a function of named parameters. The function says what the parameters are and adds up the logs:
+//
+//     ModelPotential<double> schools([&](Model<double>& m) {
+//         const auto mu = m.real("mu"), tau = m.positive("tau"), z = m.real("z", {8});
+//         m.prior(normal_lpdf(mu, 0, 5));
+//         m.prior(half_cauchy_lpdf(tau, 5));
+//         m.prior(normal_lpdf(z, 0, 1));
+//         m.likelihood(normal_lpdf(y, m.quantity("theta", mu + tau * z), sigma));
+//     });
+//
+// It is called for every evaluation and must ask for the same parameters in the same order each time; chains that run
+// side by side call it at the same time, so it must not write to anything they share. Data are Tensor<T>, with the
+// model's T, and Indices; beside a Var they can be used in any op, and may be local to the function.
+//
+// Bounds are taken care of: a positive parameter is exp of a number without bounds, and the log of the Jacobian is part
+// of the energy's prior. At a temperature T the density that is raised to 1/T is the one that is written here, in the
+// coordinates of the parameters as they are written: the law is p(x)^(1/T) dx, and the Jacobian is not tempered.
+//
+// Where a distribution gets a parameter that it cannot have (a standard deviation that underflowed to 0), the density
+// is 0: a DomainError means an infinite energy, any other exception goes through.
+template <Real T>
+class Model {
+  public:
+    Var<T> real(std::string_view name, const Shape& shape = {});
+    Var<T> positive(std::string_view name, const Shape& shape = {});
+    Var<T> above(std::string_view name, Number<T> low, const Shape& shape = {});
+    Var<T> below(std::string_view name, Number<T> high, const Shape& shape = {});
+    Var<T> between(std::string_view name, Number<T> low, Number<T> high, const Shape& shape = {});
+    Var<T> ordered(std::string_view name, const Shape& shape);  // rising along the last axis
+    Var<T> simplex(std::string_view name, const Shape& shape);  // positive, with sum 1 along the last axis
+
+    // Adds to log p(theta), and to the sum of log p(x_i | theta) over the items of batch(). All elements are summed.
+    void prior(const Var<T>& log_density);
+    void likelihood(const Var<T>& log_density);
+
+    // Something computed from parameters that draws should hold, too. Returns it. Where it is declared before the
+    // function asks for the batch, a draw costs one item; otherwise it may depend on the items, and takes all of them.
+    Var<T> quantity(std::string_view name, const Var<T>& value);
+
+    // The items whose likelihood is wanted: all of 0, ..., N - 1, or some of them.
+    std::span<const std::int64_t> batch() {
+        asked_ = true;
+        return batch_;
+    }
+    // Their rows of x, which has N of them; all of x where the model has no items.
+    Tensor<T> rows(const Tensor<T>& x);
+    Indices rows(const Indices& x);
+
+    Tape<T>& tape() { return tape_; }
+
+  private:
+    template <Real>
+    friend class ModelPotential;
+
+    Var<T> block(std::string_view name, const Shape& unconstrained);
+    template <class Transform>
+    Var<T> constrained(std::string_view name, const Shape& unconstrained, const Transform& transform);
+    void keep(std::string_view name, const Var<T>& value);
+    void check_name(const std::string& name) const;
+    template <class X>
+    X rows_of(const X& x);
+    void restart(std::span<const std::int64_t> batch);
+
+    struct Prior {
+        Var<T> log_density;
+        bool jacobian = false;
+    };
+
+    Tape<T> tape_;
+    std::span<const T> theta_;
+    std::span<const std::int64_t> batch_, all_items_;
+    bool asked_ = false;  // for the batch
+    std::vector<Var<T>> leaves_, likelihoods_;
+    std::vector<Prior> priors_;
+    std::vector<Var<T>> kept_;  // values of a draw, where they are wanted
+    // What the first call declared, and how far the present one has come.
+    std::vector<Quantity> blocks_, quantities_;
+    std::size_t next_block_ = 0, next_quantity_ = 0;
+    bool declaring_ = true, keeping_ = false;
+    bool quantities_of_items_ = false;  // some quantity may depend on the batch
+    std::int64_t size_ = 0;             // numbers in theta
+    std::uint64_t attempt_ = 0;         // at a theta for the first call; 0 is theta = 0
+};
+
+// The potential of a model.
+template <Real T>
+class ModelPotential final : public Potential<T> {
+  public:
+    // `items` is N, for models that take batches: they ask for batch() or rows().
+    explicit ModelPotential(std::function<void(Model<T>&)> function, std::int64_t items = 0);
+
+    std::unique_ptr<Potential<T>> clone() const override;
+    std::int64_t size() const override { return model_.size_; }
+    std::int64_t items() const override { return std::ssize(all_items_); }
+    Energy evaluate(std::span<const T> theta, std::span<T> gradient) override;
+    Energy evaluate(std::span<const T> theta, std::span<T> gradient, std::span<const std::int64_t> batch) override;
+    const std::vector<Quantity>& quantities() const override { return model_.quantities_; }
+    void values(std::span<const T> theta, std::span<double> out) override;
+    const std::vector<Quantity>& blocks() const override { return model_.blocks_; }
+    std::string describe() const override;
+
+  private:
+    void declare();
+    void call(std::span<const T> theta, std::span<const std::int64_t> batch, bool keep);
+    Energy energy_on_tape(std::span<T> gradient, std::span<const std::int64_t> batch);
+
+    std::function<void(Model<T>&)> function_;
+    std::vector<std::int64_t> all_items_;
+    Model<T> model_;
+};
+
+}  // namespace pollen

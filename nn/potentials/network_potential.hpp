@@ -1,0 +1,66 @@
+#pragma once
+
+#include <pollen/nn/likelihoods/likelihood.hpp>
+#include <pollen/nn/module/module.hpp>
+#include <pollen/nn/potentials/potential.hpp>
+#include <pollen/nn/priors/prior.hpp>
+
+#include <vector>
+
+namespace pollen {
+
+struct NetworkPotentialOptions {
+    // Of every parameter of the network. Parameters of the likelihood (a learned noise) have N(0, 1).
+    Prior prior = GaussianPrior{.sd = 1};
+    // Items that are evaluated at once. A sum over all data is a sum of such pieces, added up in double.
+    std::int64_t piece = 1000;
+};
+
+// The potential of a network's parameters: theta is the parameters of the network, then those of the likelihood, in the
+// order of Parameters. The network and the likelihood are copied, the data are shared.
+template <Real T>
+class NetworkPotential final : public Potential<T> {
+  public:
+    NetworkPotential(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
+                     NetworkPotentialOptions options = {});
+
+    std::unique_ptr<Potential<T>> clone() const override;
+    std::int64_t size() const override { return parameters_.size(); }
+    std::int64_t items() const override { return data_.size(); }
+    Energy evaluate(std::span<const T> theta, std::span<T> gradient) override;
+    Energy evaluate(std::span<const T> theta, std::span<T> gradient, std::span<const std::int64_t> batch) override;
+    const std::vector<Quantity>& quantities() const override { return blocks_; }
+    void values(std::span<const T> theta, std::span<double> out) override;
+    const std::vector<Quantity>& blocks() const override { return blocks_; }
+    std::string describe() const override;
+
+    // theta at the network's own values, or at fresh ones from its initialisers; chains begin at the latter, each at
+    // its own.
+    std::vector<T> start() const;
+    std::vector<T> start(std::uint64_t seed) const;
+    std::vector<T> start(std::uint64_t seed, std::uint32_t chain) const override;
+
+    const Module<T>& network() const { return *net_; }
+
+    // The precision 1 / sd^2 of a normal prior of parameter block k, in place of the prior of the options: what a
+    // Gibbs step sets.
+    void set_precision(std::size_t block, double precision);
+
+  private:
+    NetworkPotential(const NetworkPotential& other);
+    double prior(std::span<const T> theta, std::span<T> gradient) const;
+    double likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& batch, double scale);
+    void check(std::span<const T> theta, std::span<T> gradient) const;
+
+    Part<T> net_;
+    std::unique_ptr<Likelihood<T>> likelihood_;
+    Dataset<T> data_;
+    NetworkPotentialOptions options_;
+    Parameters<T> parameters_;
+    std::vector<Prior> priors_;  // one a parameter tensor
+    std::vector<Quantity> blocks_;
+    Tape<T> tape_;
+    Pass<T> pass_{tape_, parameters_};
+};
+
+}  // namespace pollen

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <pollen/autograd/pool.hpp>
+#include <pollen/nn/pruning/sparse_pattern.hpp>
+
+// Products with a sparse matrix W (outputs, inputs), given by its pattern and its numbers, for n rows at a time:
+//
+//     Y = X W' + 1 b'        dX = dY W        dV = dY' X at the places of W
+//
+// What stands at the places where W has nothing is not looked at, be it NaN. beta is 0 where a result is written and 1
+// where it is added to what is there. The work is cut by the sizes alone: the same bits at any number of threads, and
+// for n > 1 the same whatever other rows there are.
+namespace pollen::kernels {
+
+template <class T>
+void sparse_product(const SparsePattern& w, const T* values, std::int64_t n, const T* x, const T* bias, T* y);
+
+template <class T>
+void sparse_dx(const SparsePattern& w, const T* values, std::int64_t n, const T* dy, T beta, T* dx);
+
+template <class T>
+void sparse_dvalues(const SparsePattern& w, std::int64_t n, const T* dy, const T* x, T beta, T* dv, Pool& pool);
+
+}  // namespace pollen::kernels

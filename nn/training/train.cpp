@@ -1,0 +1,370 @@
+#include <pollen/nn/training/train.hpp>
+
+#include <pollen/autograd/kernels/reduce.hpp>
+#include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/interrupt.hpp>
+#include <pollen/data/io/file.hpp>
+#include <pollen/nn/training/detail/checkpoint.hpp>
+#include <pollen/nn/training/update.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <numbers>
+
+namespace pollen {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+template <Real T>
+Evaluation evaluate_at(std::span<const T> theta, const Parameters<T>& parameters, const Module<T>& net,
+                       const Likelihood<T>& likelihood, const Dataset<T>& data, std::int64_t batch) {
+    data.check();
+    if (data.size() == 0) throw ShapeError("evaluate: the data set is empty");
+    Tape<T> tape(Recording::off);
+    Pass<T> pass(tape, parameters);
+    double log_prob = 0, score = 0;
+    for (std::int64_t first = 0; first < data.size(); first += batch) {
+        const Dataset<T> part = data.slice(first, std::min(batch, data.size() - first));
+        tape.clear();
+        pass.restart({}, theta);
+        const Var<T> outputs = net(pass, tape.borrow(part.inputs));
+        log_prob += static_cast<double>(likelihood.log_prob(pass, outputs, part).item());
+        score += likelihood.score(outputs.value(), part);
+    }
+    return {-log_prob / static_cast<double>(data.size()), likelihood.finish(score, data.size())};
+}
+
+void check(const TrainOptions& o) {
+    const auto need = [](bool good, const std::string& what) {
+        if (!good) throw ValueError("train: " + what);
+    };
+    const auto at_least_1 = [&](const char* name, std::int64_t n) {
+        need(n >= 1, std::string(name) + " is " + std::to_string(n) + "; at least 1 is needed");
+    };
+    const auto positive = [&](const char* name, double x) {
+        need(x > 0, std::string(name) + " is " + to_text(x) + "; it must be positive");
+    };
+    need(o.epochs >= 0, "epochs is " + std::to_string(o.epochs) + "; it must not be negative");
+    need(o.epochs <= 1'000'000'000, "epochs is " + std::to_string(o.epochs) + "; at most a billion are possible");
+    at_least_1("batch", o.batch);
+    at_least_1("samples", o.samples);
+    at_least_1("checkpoint_every", o.checkpoint_every);
+    positive("prior_sd", o.prior_sd);
+    positive("clip_norm", o.clip_norm);
+    need(o.patience >= 0, "patience is " + std::to_string(o.patience) + "; it must not be negative");
+    need(!o.resume || !o.checkpoint.empty(), "resume needs the name of a checkpoint");
+}
+
+// The layers of a network, one after the other: what a saved run belongs to.
+template <Real T>
+std::string architecture(const Module<T>& net) {
+    struct Names : Visitor<T> {
+        void parameter(const std::string&, Parameter<T>&) override {}
+        void part(const std::string&, Module<T>& module) override { add(module); }
+        void add(Module<T>& module) {
+            text += (text.empty() ? "" : " ") + module.details();
+            module.visit(*this);
+        }
+        std::string text;
+    } names;
+    names.add(const_cast<Module<T>&>(net));
+    return names.text;
+}
+
+template <Real T>
+bool all_finite(const Tensor<T>& x) {
+    // A sum of x - x is 0, or NaN where one x is not finite.
+    return kernels::reduce_all<kernels::Sum, T>(
+               x.size(), [](const auto& v) { return v - v; }, kernels::Stream<T>{x.data()}) == T(0);
+}
+
+template <Real T>
+class Run {
+  public:
+    Run(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& data, const TrainOptions& options,
+        const Dataset<T>* validation)
+        : net_(net),
+          likelihood_(likelihood),
+          data_(data),
+          options_(options),
+          validation_(validation),
+          parameters_(parameters_of<T>(net, likelihood)),
+          network_tensors_(Parameters<T>(net).count()),
+          batches_(data, {options.batch, options.draw, options.seed, options.augmentation}) {
+        if (parameters_.size() == 0) throw ValueError("train: the network has no parameters");
+        if (options.patience > 0 && !validation) throw ValueError("train: patience needs validation data");
+        // -log p(theta) / N has the gradient theta / (N sd^2).
+        decay_ = 1 / (static_cast<double>(data.size()) * options.prior_sd * options.prior_sd);
+        start();
+        good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
+        // A validation set that does not fit should say so now, not after the first epoch.
+        if (validation_) {
+            validation_->check();
+            evaluate_at<T>(state_.theta.values(), parameters_, net_, likelihood_,
+                           validation_->slice(0, std::min<std::int64_t>(1, validation_->size())), 1);
+        }
+    }
+
+    TrainResult operator()() {
+        const Interrupt interrupt;
+        const std::int64_t steps = options_.epochs * batches_.per_epoch();
+        Progress progress(options_.show, steps, state_.step);
+        if (state_.step > 0 && state_.step < steps)
+            progress.say("going on from step " + std::to_string(state_.step) + " of " + std::to_string(steps));
+        TrainResult result;
+        try {
+            while (state_.step < steps && !early()) {
+                step();
+                bool go_on = true;
+                const bool epoch_ends = state_.step % batches_.per_epoch() == 0;
+                if (epoch_ends) finish_epoch();
+                if (progress.due(state_.step)) progress.update(state_.step, text());
+                if (options_.on_step) go_on = options_.on_step(last_);
+                if (epoch_ends && options_.on_epoch) {
+                    keep(state_.theta);
+                    go_on &= options_.on_epoch(state_.history.back());
+                }
+                if (go_on && !Interrupt::requested()) continue;
+                if (state_.step < steps) {
+                    result.end = go_on ? TrainResult::End::interrupted : TrainResult::End::callback;
+                    save_run();
+                    progress.say("stopped after step " + std::to_string(state_.step) + " of " + std::to_string(steps) +
+                                 (options_.checkpoint.empty() ? "" : "; the run is saved in " + options_.checkpoint));
+                }
+                break;
+            }
+        } catch (...) {
+            keep_best();
+            throw;
+        }
+        if (early() && state_.step < steps) {
+            result.end = TrainResult::End::early;
+            progress.say("no better epoch since epoch " + std::to_string(state_.best_epoch) + " (validation " +
+                         likelihood_.score_name() + " " + to_text(state_.best_so_far.score) +
+                         "), which is kept: ended early");
+        }
+        keep_best();
+        result.steps = state_.step;
+        result.best_epoch = state_.best_epoch;
+        result.history = state_.history;
+        return result;
+    }
+
+  private:
+    void start() {
+        if (options_.resume && std::filesystem::exists(options_.checkpoint)) {
+            state_ = read_checkpoint<T>(options_.checkpoint, parameters_, description());
+            if (std::ssize(state_.memory) != options_.optimiser.memories())
+                throw FileError(options_.checkpoint + ": metadata: memories: " + std::to_string(state_.memory.size()) +
+                                "; the optimiser has " + std::to_string(options_.optimiser.memories()));
+            return;
+        }
+        initialise<T>(net_, likelihood_, options_.seed, Which::missing);
+        state_.theta = parameters_.flatten();
+        for (int k = 0; k < options_.optimiser.memories(); ++k)
+            state_.memory.push_back(Tensor<T>::zeros(Shape{parameters_.size()}));
+        if (!options_.checkpoint.empty()) {
+            // Now, rather than after an epoch, is the time to learn that the file cannot be written.
+            check_may_replace(options_.checkpoint);
+            save_run();
+        }
+    }
+
+    // All that a resumed run must have in common with the one that was saved.
+    std::map<std::string, std::string> description() const {
+        return {{"network", architecture(net_)},
+                {"optimiser", options_.optimiser.describe()},
+                {"likelihood", likelihood_.describe()},
+                {"seed", std::to_string(options_.seed)},
+                {"items", std::to_string(data_.size())},
+                {"validation items", validation_ ? std::to_string(validation_->size()) : "none"},
+                {"watch", options_.watch == TrainOptions::Watch::score ? "score" : "loss"},
+                {"batch", std::to_string(options_.batch)},
+                {"draw", options_.draw == Draw::epoch ? "epoch" : "fresh"},
+                {"shift", std::to_string(options_.augmentation.shift)},
+                {"flip", options_.augmentation.flip ? "yes" : "no"},
+                {"prior_sd", to_text(options_.prior_sd)},
+                {"clip_norm", to_text(options_.clip_norm)},
+                {"kl", options_.kl.describe()},
+                {"samples", std::to_string(options_.samples)}};
+    }
+
+    void step() {
+        const Dataset<T> batch = batches_.at(state_.step);
+        const std::int64_t in_epoch = state_.step % batches_.per_epoch(), epoch = state_.step / batches_.per_epoch();
+        last_ = {.step = state_.step + 1, .epoch = epoch + 1, .rate = options_.optimiser.rate(state_.step)};
+        tape_.clear();
+        pass_.restart({.mode = Mode::train,
+                       .seed = options_.seed,
+                       .step = static_cast<std::uint64_t>(state_.step),
+                       .complexity_value = in_epoch + 1 == batches_.per_epoch()},
+                      state_.theta.values());
+        const Var<T> inputs = tape_.borrow(batch.inputs);
+        const auto items = static_cast<double>(batch.size()), samples = static_cast<double>(options_.samples);
+        Var<T> loss;
+        for (std::int64_t k = 0; k < options_.samples; ++k) {
+            pass_.next_sample();
+            const Var<T> nll = likelihood_.log_prob(pass_, net_(pass_, inputs), batch) * (-1 / (items * samples));
+            last_.loss += static_cast<double>(nll.item());
+            loss = k == 0 ? nll : loss + nll;
+        }
+        if (!std::isfinite(last_.loss)) fail_loss(batch);
+        if (in_epoch == 0) good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
+        add_complexity(loss, options_.kl(in_epoch, batches_.per_epoch(), batch.size(), data_.size(), epoch) / items);
+        const double norm = update_(loss, {.rate = last_.rate, .step = state_.step, .decay = decay_},
+                                    options_.clip_norm, network_tensors_);
+        if (std::isfinite(options_.clip_norm)) {
+            last_.gradient_norm = norm;
+            if (!std::isfinite(norm))
+                throw ValueError("train: the gradient is not finite at step " + std::to_string(last_.step));
+        }
+        state_.loss_sum += last_.loss * items;
+        state_.loss_items += batch.size();
+        ++state_.step;
+    }
+
+    // The vectors (log q, log p) of all draws, averaged over the samples and weighted: pi_i (factor log q - log p).
+    void add_complexity(Var<T>& loss, double weight) {
+        if (pass_.complexities().empty()) return;
+        if (std::isfinite(options_.prior_sd))
+            throw ValueError("train: prior_sd is " + to_text(options_.prior_sd) +
+                             ", but the network has Bayesian layers, which have priors of their own");
+        const auto samples = static_cast<double>(options_.samples);
+        const Tensor<T> factors{static_cast<T>(weight / samples * options_.kl.entropy_factor()),
+                                static_cast<T>(-weight / samples)};
+        Var<T> total = pass_.complexities()[0];
+        for (std::size_t k = 1; k < pass_.complexities().size(); ++k) total = total + pass_.complexities()[k];
+        complexity_ =
+            (static_cast<double>(total.value().data()[0]) - static_cast<double>(total.value().data()[1])) / samples;
+        loss = loss + sum(total * factors);
+    }
+
+    [[noreturn]] void fail_loss(const Dataset<T>& batch) {
+        state_.theta = good_;
+        const std::string what = "train: the loss is " + to_text(last_.loss) + " at step " + std::to_string(last_.step);
+        if (!all_finite(batch.inputs)) throw ValueError(what + ": the inputs of its batch are not all finite numbers");
+        if (!all_finite(batch.targets))
+            throw ValueError(what + ": the targets of its batch are not all finite numbers");
+        throw ValueError(what + "; a smaller rate (now " + to_text(last_.rate) + ") or a clip_norm may help");
+    }
+
+    void finish_epoch() {
+        const std::int64_t epoch = state_.step / batches_.per_epoch();
+        if (!all_finite(state_.theta)) {
+            state_.theta = good_;
+            throw ValueError("train: parameters are not finite after epoch " + std::to_string(epoch) +
+                             "; a smaller rate (now " + to_text(last_.rate) + ") or a clip_norm may help");
+        }
+        EpochRecord record{.epoch = epoch,
+                           .loss = state_.loss_sum / static_cast<double>(state_.loss_items),
+                           .rate = last_.rate,
+                           .complexity = complexity_,
+                           .validation = {nan, nan}};
+        state_.loss_sum = 0;
+        state_.loss_items = 0;
+        if (validation_) {
+            const std::int64_t batch = std::clamp<std::int64_t>(options_.batch, 128, 1000);
+            record.validation =
+                evaluate_at<T>(state_.theta.values(), parameters_, net_, likelihood_, *validation_, batch);
+            if (better(record.validation)) {
+                state_.best_epoch = record.epoch;
+                state_.best_so_far = record.validation;
+                state_.best = state_.theta;
+            }
+        }
+        state_.history.push_back(record);
+        const bool last = record.epoch == options_.epochs || early();
+        if (last || record.epoch % options_.checkpoint_every == 0) save_run();
+    }
+
+    bool better(const Evaluation& now) const {
+        const auto figure = [this](const Evaluation& e) {
+            if (options_.watch == TrainOptions::Watch::loss) return -e.loss;
+            return likelihood_.higher_is_better() ? e.score : -e.score;
+        };
+        if (std::isnan(figure(now))) return false;
+        return state_.best_epoch == 0 || figure(now) > figure(state_.best_so_far);
+    }
+
+    bool early() const {
+        return options_.patience > 0 && state_.best_epoch > 0 &&
+               std::ssize(state_.history) - state_.best_epoch >= options_.patience;
+    }
+
+    std::string text() const {
+        char line[160];
+        std::snprintf(line, sizeof line, "epoch %lld/%lld  loss %.4f", static_cast<long long>(last_.epoch),
+                      static_cast<long long>(options_.epochs),
+                      state_.loss_items > 0 ? state_.loss_sum / static_cast<double>(state_.loss_items)
+                                            : state_.history.back().loss);
+        std::string all = line;
+        if (!state_.history.empty() && !pass_.complexities().empty()) {
+            std::snprintf(line, sizeof line, "  KL %.4g", state_.history.back().complexity);
+            all += line;
+        }
+        if (!state_.history.empty() && validation_) {
+            std::snprintf(line, sizeof line, "  validation %s %.4f", likelihood_.score_name(),
+                          state_.history.back().validation.score);
+            all += line;
+        }
+        std::snprintf(line, sizeof line, "  rate %.3g", last_.rate);
+        return all + line;
+    }
+
+    void save_run() const {
+        if (!options_.checkpoint.empty()) write_checkpoint(options_.checkpoint, state_, parameters_, description());
+    }
+
+    void keep(const Tensor<T>& theta) {
+        const std::int64_t used = unflatten<T>(net_, theta.values());
+        unflatten<T>(likelihood_, theta.values().subspan(static_cast<std::size_t>(used)));
+    }
+    void keep_best() { keep(state_.best_epoch > 0 ? state_.best : state_.theta); }
+
+    Module<T>& net_;
+    Likelihood<T>& likelihood_;
+    const Dataset<T>& data_;
+    const TrainOptions& options_;
+    const Dataset<T>* validation_;
+    Parameters<T> parameters_;
+    std::size_t network_tensors_;
+    Batches<T> batches_;
+    double decay_ = 0;
+    double complexity_ = 0;  // as far as its value is known
+    TrainState<T> state_;
+    Tensor<T> good_;  // theta at the beginning of the last epoch, where the loss was finite
+    StepRecord last_;
+    Tape<T> tape_;
+    Pass<T> pass_{tape_, parameters_};
+    Update<T> update_{options_.optimiser, tape_, pass_, state_.theta, state_.memory};
+};
+
+}  // namespace
+
+double EpochRecord::bits_per_weight(std::int64_t n) const {
+    return complexity / (static_cast<double>(n) * std::numbers::ln2);
+}
+
+template <Real T>
+Evaluation evaluate(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data, std::int64_t batch) {
+    if (batch < 1) throw ValueError("evaluate: batch is " + std::to_string(batch) + "; at least 1 is needed");
+    return evaluate_at<T>({}, parameters_of<T>(net, likelihood), net, likelihood, data, batch);
+}
+
+template <Real T>
+TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& data, const TrainOptions& options,
+                  const Dataset<T>* validation) {
+    check(options);
+    return Run<T>(net, likelihood, data, options, validation)();
+}
+
+#define POLLEN_INSTANTIATE(T)                                                                              \
+    template Evaluation evaluate(const Module<T>&, const Likelihood<T>&, const Dataset<T>&, std::int64_t); \
+    template TrainResult train(Module<T>&, Likelihood<T>&, const Dataset<T>&, const TrainOptions&, const Dataset<T>*);
+POLLEN_INSTANTIATE(float)
+POLLEN_INSTANTIATE(double)
+
+}  // namespace pollen

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <pollen/autograd/support/progress.hpp>
+#include <pollen/data/sets/batches.hpp>
+#include <pollen/nn/likelihoods/likelihood.hpp>
+#include <pollen/nn/module/module.hpp>
+#include <pollen/nn/training/optimiser.hpp>
+#include <pollen/nn/variational/kl_weight.hpp>
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace pollen {
+
+// The mean of -log p(y | x) over a data set, in nats, and the likelihood's own score (accuracy, ...).
+struct Evaluation {
+    double loss = 0;
+    double score = 0;
+};
+template <Real T>
+Evaluation evaluate(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
+                    std::int64_t batch = 1000);
+
+// One epoch of a run. Likelihood and complexity are always told apart.
+struct EpochRecord {
+    std::int64_t epoch = 0;  // 1, 2, ...
+    double loss = 0;         // -log p(y | x, w), the mean over the epoch's items, each at its step
+    double rate = 0;         // at the epoch's last step
+    double complexity = 0;   // KL[q || p] of Bayesian layers, in nats, estimated at the last step; 0 if there are none
+    Evaluation validation;   // NaN without validation data
+
+    // The complexity of each of n weights in bits.
+    double bits_per_weight(std::int64_t n) const;
+};
+
+// One step of a run, for callbacks.
+struct StepRecord {
+    std::int64_t step = 0;  // 1, 2, ...
+    std::int64_t epoch = 0;
+    double loss = 0;  // of this batch, before the step
+    double rate = 0;
+    double gradient_norm = 0;  // only with clip_norm
+};
+
+struct TrainOptions {
+    std::int64_t epochs = 10;
+    std::int64_t batch = 128;
+    Optimiser optimiser = Adam{};
+    std::uint64_t seed = 0;  // of the first values, the batches, the augmentation and the random layers
+
+    // A normal prior with this standard deviation on every parameter of the network: the weight decay 1 / (N sd^2).
+    // Not for Bayesian layers, which have priors of their own.
+    double prior_sd = std::numeric_limits<double>::infinity();
+    // For Bayesian layers: how the complexity is shared among the batches, and how many draws of the weights are
+    // averaged in each step.
+    KlWeight kl = KlWeight::uniform();
+    std::int64_t samples = 1;
+    // Gradients longer than this are made shorter: g min(1, clip_norm / |g|).
+    double clip_norm = std::numeric_limits<double>::infinity();
+
+    Draw draw = Draw::epoch;
+    Augmentation augmentation = {};
+
+    // With validation data the network ends up with the parameters of its best epoch, by `watch`; and the run ends
+    // early after `patience` epochs without a better one (0: never).
+    enum class Watch { score, loss } watch = Watch::score;
+    std::int64_t patience = 0;
+
+    // Where the run is saved, each `checkpoint_every` epochs and when it is interrupted (empty: nowhere). With `resume`
+    // it goes on from there, if the file exists, and ends with the same bits as a run that was never interrupted.
+    std::string checkpoint = {};
+    std::int64_t checkpoint_every = 1;
+    bool resume = false;
+
+    Show show = Show::automatic;
+    // Called after each step and epoch; the run ends where one returns false. At the end of an epoch the network holds
+    // the current parameters, between that the ones of the epoch before.
+    std::function<bool(const StepRecord&)> on_step = {};
+    std::function<bool(const EpochRecord&)> on_epoch = {};
+};
+
+struct TrainResult {
+    enum class End { finished, early, interrupted, callback };
+    End end = End::finished;
+    std::int64_t steps = 0;
+    std::int64_t best_epoch = 0;  // 0 without validation data
+    std::vector<EpochRecord> history;
+};
+
+// Fits the network, and what the likelihood has to learn, to the data by minimising
+//
+//     U / N = - 1/N sum_i log p(y_i | x_i, theta) - 1/N log p(theta)
+//
+// over batches; for Bayesian layers, their posteriors by the evidence lower bound (KlWeight). Values that are there
+// already are the starting point; parameters without one are initialised. Ctrl-C ends the run after the current step
+// (`end` says so; a program that trains again and again should look): the network then has the best parameters so far.
+// A loss or parameters that are not finite throw a ValueError, and the network has the parameters of the last epoch
+// that was good; whatever else is thrown, it has the best or latest ones.
+template <Real T>
+TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& data, const TrainOptions& options = {},
+                  const Dataset<T>* validation = nullptr);
+
+}  // namespace pollen

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <pollen/nn/module/gradient_sink.hpp>
+#include <pollen/nn/module/pass.hpp>
+#include <pollen/nn/training/optimiser.hpp>
+
+#include <limits>
+
+namespace pollen {
+
+// One step of an optimiser: backward() from the loss of a pass, and theta moved along its gradient.
+//
+// Mean-field weights hand over the gradients of mu and rho in pieces, and theta is moved with each piece at once: that
+// saves writing them to memory and reading them again. The numbers are the same either way. With a clip_norm the whole
+// gradient must be known first.
+//
+//     Update<float> update(Adam{}, tape, pass, theta, memory);
+//     pass.restart(options, theta.values());                       // for each step: a loss, as the user likes it,
+//     update(loss, {.rate = 1e-3, .step = k});                     // and its update
+//
+// After a step the leaves of the pass have no gradients of what was moved in pieces.
+template <Real T>
+class Update final : GradientSink<T> {
+  public:
+    // theta has the numbers of all parameters of the pass, and so has each tensor that the optimiser remembers.
+    Update(Optimiser optimiser, Tape<T>& tape, Pass<T>& pass, Tensor<T>& theta, std::vector<Tensor<T>>& memory);
+    ~Update();
+    Update(const Update&) = delete;
+    Update& operator=(const Update&) = delete;
+
+    // Returns the norm of the gradient before it was clipped; NaN without a clip_norm. now.decay is for the first
+    // `decayed` parameters.
+    double operator()(const Var<T>& loss, UpdateStep now, double clip_norm = std::numeric_limits<double>::infinity(),
+                      std::size_t decayed = std::numeric_limits<std::size_t>::max());
+
+  private:
+    void check() const;
+    bool wants(std::size_t leaf) const override;
+    void take(std::size_t leaf, std::int64_t begin, std::span<const T> gradient) override;
+    void move(std::size_t leaf, std::int64_t begin, std::span<const T> gradient) const;
+    double gradient_norm() const;
+
+    const Optimiser optimiser_;
+    Tape<T>& tape_;
+    Pass<T>& pass_;
+    Tensor<T>& theta_;
+    std::vector<Tensor<T>>& memory_;
+    UpdateStep now_;
+    std::size_t decayed_ = 0;
+    bool streaming_ = false;
+    std::vector<char> moved_;  // parameters whose gradient was taken
+    std::vector<Stretch<T>> all_;
+};
+
+}  // namespace pollen

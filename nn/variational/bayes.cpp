@@ -1,0 +1,324 @@
+#include <pollen/nn/variational/bayes.hpp>
+
+#include <pollen/nn/module/sequential.hpp>
+#include <pollen/nn/variational/detail/draw_weights.hpp>
+
+#include <algorithm>
+#include <numbers>
+
+namespace pollen {
+
+namespace {
+
+template <Real T>
+bool linear_in_parameters(const Module<T>& module) {
+    return dynamic_cast<const Dense<T>*>(&module) || dynamic_cast<const Conv2d<T>*>(&module) ||
+           dynamic_cast<const ConvTranspose2d<T>*>(&module);
+}
+
+template <Real T>
+const MeanField<T>& mean_field_of(const typename Bayes<T>::Weight& weight) {
+    return dynamic_cast<const MeanField<T>&>(*weight.posterior);
+}
+
+template <Real T>
+Var<T> random_signs(Pass<T>& pass, const Shape& shape) {
+    Tensor<T> signs = pass.tape().state().empty(shape);
+    T* s = signs.fresh_data();
+    fill_uniform(pass.noise(), 0, std::span<T>(s, static_cast<std::size_t>(shape.size())), T(-1), T(1));
+    for (std::int64_t i = 0; i < shape.size(); ++i) s[i] = s[i] < 0 ? T(-1) : T(1);
+    return pass.tape().constant(std::move(signs));
+}
+
+template <Real T>
+Var<T> random_normals(Pass<T>& pass, const Shape& shape) {
+    Tensor<T> z = pass.tape().state().empty(shape);
+    fill_normal(pass.noise(), 0, std::span<T>(z.fresh_data(), static_cast<std::size_t>(shape.size())));
+    return pass.tape().constant(std::move(z));
+}
+
+// log p(w, tau) = sum log N(w | 0, tau^2) + log half-Cauchy(tau | scale) + log tau, the last for tau = exp(log_tau)
+template <Real T>
+Var<T> log_hierarchical(Var<T> w, Var<T> log_tau, double scale) {
+    const auto n = static_cast<double>(w.size());
+    const Var<T> weights =
+        sum(square(w * exp(-log_tau))) * -0.5 - log_tau * n - 0.5 * n * std::log(2 * std::numbers::pi);
+    const Var<T> tau = std::log(2 / (std::numbers::pi * scale)) - softplus((log_tau - std::log(scale)) * 2.0) + log_tau;
+    return weights + tau;
+}
+
+}  // namespace
+
+template <Real T>
+Bayes<T>::Bayes(Part<T> module, BayesOptions<T> options) : module_(std::move(module)), options_(std::move(options)) {
+    const Parameters<T> parameters(*module_);
+    if (parameters.count() == 0) throw ValueError("Bayes: " + module_->describe() + " has no parameters");
+    if (!options_.posterior) throw ValueError("Bayes: the options have no posterior; mean_field<float>() makes one");
+    for (const auto& [name, parameter, offset] : parameters.entries()) {
+        Weight weight{name, options_.posterior(*parameter), options_.prior.for_fans(parameter->fans)};
+        if (!weight.posterior) throw ValueError("Bayes: the posterior made for " + name + " is null");
+        if (weight.prior.hierarchical() && dynamic_cast<PointMass<T>*>(weight.posterior.get()))
+            throw ValueError("Bayes: a point mass under " + weight.prior.describe() +
+                             " has no best place: the density grows without bound as tau and the weights go to 0");
+        if (const auto& h = weight.prior.hierarchical())
+            weight.log_tau = {.shape = {}, .init = Init::constant(std::log(h->scale))};
+        if (parameter->has_value() && weight.prior.hierarchical())
+            weight.log_tau.value = Tensor<T>::scalar(static_cast<T>(std::log(weight.prior.hierarchical()->scale)));
+        if (options_.estimator != Estimator::weights && !dynamic_cast<MeanField<T>*>(weight.posterior.get()))
+            throw ValueError("Bayes: the estimators local and flipout need mean_field posteriors, not " +
+                             weight.posterior->describe());
+        weights_.push_back(std::move(weight));
+    }
+    if (options_.estimator != Estimator::weights && !linear_in_parameters<T>(*module_))
+        throw ValueError("Bayes: the estimators local and flipout are for Dense and convolutions, not for " +
+                         module_->describe());
+}
+
+template <Real T>
+Bayes<T>::Bayes(const Bayes& other) : Layer<Bayes<T>, T>(other), module_(other.module_), options_(other.options_) {
+    for (const Weight& weight : other.weights_) weights_.push_back(weight.copy());
+}
+
+template <Real T>
+Bayes<T>& Bayes<T>::operator=(Bayes other) noexcept {
+    std::swap(module_, other.module_);
+    std::swap(options_, other.options_);
+    std::swap(weights_, other.weights_);
+    return *this;
+}
+
+template <Real T>
+Var<T> Bayes<T>::forward(Pass<T>& pass, Var<T> x) const {
+    // The other estimators are for gradients; a sampled prediction is that of one network for all inputs.
+    if (pass.mode() == Mode::train && options_.estimator != Estimator::weights)
+        return options_.estimator == Estimator::local && x.rank() <= 2 ? local(pass, x) : flipout(pass, x);
+    return pass.at(*module_, Parameters<T>(*module_), weights_of(pass), x);
+}
+
+template <Real T>
+std::vector<Var<T>> Bayes<T>::weights_of(Pass<T>& pass) const {
+    if (const auto* drawn = pass.drawn_by(this)) return *drawn;
+    std::vector<Var<T>> values;
+    for (const Weight& weight : weights_)
+        values.push_back(pass.random() ? draw(pass, weight) : weight.posterior->mean(pass));
+    if (pass.random()) pass.keep_drawn(this, values);
+    return values;
+}
+
+template <Real T>
+std::string Bayes<T>::details() const {
+    const char* estimators[] = {"weights", "local", "flipout"};
+    std::string text = describe();
+    for (const Weight& weight : weights_) {
+        text += ", " + weight.name + " ~ " + weight.prior.describe() + " " + weight.posterior->describe();
+        struct Starts : Visitor<T> {
+            void parameter(const std::string& name, Parameter<T>& p) override {
+                text += " " + name + " " + p.init.describe();
+            }
+            void part(const std::string&, Module<T>&) override {}
+            std::string text;
+        } starts;
+        weight.posterior->visit(starts);
+        text += starts.text;
+    }
+    return text + ", " + estimators[static_cast<int>(options_.estimator)] +
+           (options_.complexity == Complexity::closed ? ", closed" : ", sampled");
+}
+
+template <Real T>
+void Bayes<T>::visit(Visitor<T>& visitor) {
+    for (Weight& weight : weights_) {
+        struct Named : Visitor<T> {
+            Named(Visitor<T>& v, const std::string& p) : outer(v), prefix(p) {}
+            void parameter(const std::string& name, Parameter<T>& p) override {
+                outer.parameter(prefix + "." + name, p);
+            }
+            void part(const std::string& name, Module<T>& module) override { outer.part(prefix + "." + name, module); }
+            Visitor<T>& outer;
+            const std::string& prefix;
+        } named(visitor, weight.name);
+        weight.posterior->visit(named);
+        if (weight.prior.hierarchical()) visitor.parameter(weight.name + ".log_tau", weight.log_tau);
+    }
+}
+
+template <Real T>
+Part<T> Bayes<T>::mean() const {
+    Parameters<T>(*this).check_values();
+    Part<T> module = module_;
+    Tensor<T> theta = Tensor<T>::empty(Shape{Parameters<T>(*module).size()});
+    T* to = theta.fresh_data();
+    for (const Weight& weight : weights_) {
+        const Tensor<T> mean = weight.posterior->mean_value();
+        to = std::copy(mean.begin(), mean.end(), to);
+    }
+    unflatten<T>(*module, theta.values());
+    return module;
+}
+
+template <Real T>
+Var<T> Bayes<T>::draw(Pass<T>& pass, const Weight& weight) const {
+    if (options_.complexity == Complexity::closed && weight.prior.gaussian_sd()) {
+        if (const auto* q = dynamic_cast<const MeanField<T>*>(weight.posterior.get())) {
+            add_closed_complexity(pass, weight);
+            return draw_weights<T>(pass(q->mu), pass(q->rho), nullptr, pass.weight_noise(), false).weights;
+        }
+    }
+    if (const auto& hierarchical = weight.prior.hierarchical()) {
+        // The prior's own part of the draw is nothing; log p follows as nodes of its own.
+        static const Prior none = GaussianPrior{1e18};
+        const WeightDraw<T> drawn = weight.posterior->draw(pass, none, pass.weight_noise());
+        const Var<T> log_p = log_hierarchical(drawn.weights, pass(weight.log_tau), hierarchical->scale);
+        pass.add_complexity(concat({slice(drawn.log_q_log_p, 0, 0, 1), reshape(log_p, Shape{1})}));
+        return drawn.weights;
+    }
+    const WeightDraw<T> drawn = weight.posterior->draw(pass, weight.prior, pass.weight_noise());
+    pass.add_complexity(drawn.log_q_log_p);
+    return drawn.weights;
+}
+
+template <Real T>
+void Bayes<T>::add_closed_complexity(Pass<T>& pass, const Weight& weight) const {
+    const MeanField<T>& q = mean_field_of<T>(weight);
+    pass.add_complexity(
+        expected_log_q_log_p(pass(q.mu), pass(q.rho), *weight.prior.gaussian_sd(), pass.complexity_value()));
+}
+
+template <Real T>
+Var<T> Bayes<T>::local(Pass<T>& pass, Var<T> x) const {
+    if (pass.drawn_by(this))
+        throw ValueError("Bayes: " + module_->describe() +
+                         " is used twice in one pass: its outputs share weights, which the estimator local cannot do; "
+                         "flipout and weights can");
+    pass.keep_drawn(this, {});
+    std::vector<Var<T>> means, variances;
+    for (const Weight& weight : weights_) {
+        const MeanField<T>& q = mean_field_of<T>(weight);
+        means.push_back(pass(q.mu));
+        variances.push_back(square(softplus(pass(q.rho))));
+        // No weights are drawn here: without a closed form a draw is made for the complexity alone.
+        if (weight.prior.gaussian_sd())
+            add_closed_complexity(pass, weight);
+        else
+            draw(pass, weight);
+    }
+    const Parameters<T> parameters(*module_);
+    const Var<T> mean = pass.at(*module_, parameters, std::move(means), x);
+    const Var<T> variance = pass.at(*module_, parameters, std::move(variances), square(x));
+    // The small number keeps the slope of the root finite where an input is zero and there is no bias.
+    return mean + sqrt(variance + 1e-16) * random_normals(pass, mean.shape());
+}
+
+namespace {
+
+// A sign for each item and feature: (n, d) of (n, d), (n, 1, d) of (n, t, d), and (n, c, 1, 1) of images (n, c, h, w).
+template <Real T>
+Shape sign_shape(const Module<T>& module, const Shape& x) {
+    std::vector<std::int64_t> sizes(x.sizes().begin(), x.sizes().end());
+    const std::size_t features = dynamic_cast<const Dense<T>*>(&module) ? sizes.size() - 1 : 1;
+    for (std::size_t axis = 1; axis < sizes.size(); ++axis)
+        if (axis != features) sizes[axis] = 1;
+    return Shape(std::span<const std::int64_t>(sizes));
+}
+
+}  // namespace
+
+template <Real T>
+Var<T> Bayes<T>::flipout(Pass<T>& pass, Var<T> x) const {
+    const Parameters<T> parameters(*module_);
+    std::vector<Var<T>> means;
+    for (const Weight& weight : weights_) means.push_back(pass(mean_field_of<T>(weight).mu));
+    const Var<T> mean = pass.at(*module_, parameters, means, x);
+    // What is drawn: sigma eps of every weight, and the two tensors of signs.
+    std::vector<Var<T>> drawn;
+    if (const auto* before = pass.drawn_by(this)) {
+        drawn = *before;
+    } else {
+        for (std::size_t k = 0; k < weights_.size(); ++k) drawn.push_back(draw(pass, weights_[k]) - means[k]);
+        drawn.push_back(random_signs(pass, sign_shape(*module_, x.shape())));
+        drawn.push_back(random_signs(pass, sign_shape(*module_, mean.shape())));
+        pass.keep_drawn(this, drawn);
+    }
+    const Var<T> out_signs = drawn.back(), in_signs = drawn[drawn.size() - 2];
+    drawn.resize(weights_.size());
+    return mean + pass.at(*module_, parameters, std::move(drawn), x * in_signs) * out_signs;
+}
+
+namespace {
+
+// Replaces the parts of Sequential and Residual by change(part), and any other module by change(module).
+template <Real T, class Change>
+Part<T> rebuild(const Module<T>& net, const Change& change) {
+    if (const auto* chain = dynamic_cast<const Sequential<T>*>(&net)) {
+        Sequential<T> twin;
+        for (std::size_t k = 0; k < chain->size(); ++k) twin.add(rebuild<T>((*chain)[k], change));
+        return Part<T>(std::move(twin));
+    }
+    if (const auto* residual = dynamic_cast<const Residual<T>*>(&net)) {
+        if (const Module<T>* shortcut = residual->shortcut())
+            return Part<T>(Residual<T>(rebuild<T>(residual->body(), change), rebuild<T>(*shortcut, change)));
+        return Part<T>(Residual<T>(rebuild<T>(residual->body(), change)));
+    }
+    return change(net);
+}
+
+}  // namespace
+
+template <Real T>
+Part<T> bayesian_twin(const Module<T>& net, const BayesOptions<T>& options) {
+    return rebuild<T>(net, [&](const Module<T>& module) {
+        if (dynamic_cast<const Bayes<T>*>(&module) || parameter_count<T>(module) == 0) return Part<T>(module.clone());
+        BayesOptions<T> own = options;
+        if (!linear_in_parameters(module)) own.estimator = Estimator::weights;
+        return Part<T>(Bayes<T>(Part<T>(module.clone()), own));
+    });
+}
+
+template <Real T>
+Part<T> mean_network(const Module<T>& net) {
+    return rebuild<T>(net, [](const Module<T>& module) {
+        const auto* bayes = dynamic_cast<const Bayes<T>*>(&module);
+        return bayes ? bayes->mean() : Part<T>(module.clone());
+    });
+}
+
+namespace {
+
+template <Real T>
+class FindBayes : public Visitor<T> {
+  public:
+    void parameter(const std::string&, Parameter<T>&) override {}
+    void part(const std::string& name, Module<T>& module) override {
+        const std::string outer = std::exchange(prefix, prefix + name + ".");
+        look(module);
+        prefix = outer;
+    }
+    void look(Module<T>& module) {
+        if (auto* bayes = dynamic_cast<Bayes<T>*>(&module)) {
+            for (auto& weight : bayes->weights()) found.push_back({prefix + weight.name, &weight});
+        } else {
+            module.visit(*this);
+        }
+    }
+    std::vector<NamedWeight<T>> found;
+    std::string prefix;
+};
+
+}  // namespace
+
+template <Real T>
+std::vector<NamedWeight<T>> bayesian_weights(Module<T>& net) {
+    FindBayes<T> visitor;
+    visitor.look(net);
+    return visitor.found;
+}
+
+#define POLLEN_INSTANTIATE(T)                                                 \
+    template class Bayes<T>;                                                  \
+    template Part<T> bayesian_twin(const Module<T>&, const BayesOptions<T>&); \
+    template Part<T> mean_network(const Module<T>&);                          \
+    template std::vector<NamedWeight<T>> bayesian_weights(Module<T>&);
+POLLEN_INSTANTIATE(float)
+POLLEN_INSTANTIATE(double)
+
+}  // namespace pollen

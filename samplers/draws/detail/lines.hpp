@@ -1,0 +1,97 @@
+#pragma once
+
+#include <pollen/data/io/detail/text.hpp>
+#include <pollen/data/io/file.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pollen::detail {
+
+// The lines of a file that may be larger than the memory, or of its first `bytes`, or of a text in memory.
+class Lines {
+  public:
+    Lines(std::string name, const ReadLimits& limits, std::int64_t bytes)
+        : name_(std::move(name)), limits_(limits), left_(bytes) {
+        file_ = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (file_ < 0) throw FileError(name_ + ": cannot be opened: " + std::strerror(errno));
+        struct stat status {};
+        const bool regular = ::fstat(file_, &status) == 0 && S_ISREG(status.st_mode);
+        if (!regular) {
+            ::close(file_);
+            throw FileError(name_ + ": is not a regular file");
+        }
+    }
+    Lines(Bytes bytes, std::string name, const ReadLimits& limits) : name_(std::move(name)), limits_(limits) {
+        text_ = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    }
+    ~Lines() {
+        if (file_ >= 0) ::close(file_);
+    }
+    Lines(const Lines&) = delete;
+    Lines& operator=(const Lines&) = delete;
+
+    // The next whole line, without its end; it is there until the next call.
+    bool next(std::string_view& line) {
+        std::size_t searched = 0;
+        for (;;) {
+            const std::size_t end = text_.find('\n', searched);
+            if (end != text_.npos) {
+                line = text_.substr(0, end);
+                text_.remove_prefix(end + 1);
+                if (line.ends_with('\r')) line.remove_suffix(1);
+                ++number;
+                if (line.find('\0') != line.npos) fail("has a NUL byte; this is not a text file");
+                return true;
+            }
+            searched = text_.size();
+            if (!more()) break;
+        }
+        cut_short = !text_.empty();
+        return false;
+    }
+
+    [[noreturn]] void fail(const std::string& what) const { fail_at_line(name_, number, what); }
+    const std::string& name() const { return name_; }
+
+    std::int64_t number = 0;
+    bool cut_short = false;
+
+  private:
+    bool more() {
+        if (file_ < 0) return false;
+        constexpr std::size_t piece = std::size_t{1} << 18;
+        if (text_.size() > limits_.max_bytes) {
+            ++number;
+            fail("is longer than the limit of " + std::to_string(limits_.max_bytes) + " bytes");
+        }
+        // What is left of the old piece goes to the front; a line that needs more room doubles it.
+        const std::size_t rest = text_.size();
+        if (rest > 0) std::memmove(buffer_.data(), text_.data(), rest);
+        if (buffer_.size() < rest + piece) buffer_.resize(std::max(2 * rest, rest + piece));
+        const std::size_t want = std::min(buffer_.size() - rest, static_cast<std::size_t>(left_));
+        ssize_t some = 0;
+        do some = ::read(file_, buffer_.data() + rest, want);
+        while (some < 0 && errno == EINTR);
+        if (some < 0) throw FileError(name_ + ": cannot be read: " + std::strerror(errno));
+        left_ -= some;
+        text_ = {buffer_.data(), rest + static_cast<std::size_t>(some)};
+        return some > 0;
+    }
+
+    std::string name_;
+    ReadLimits limits_;
+    int file_ = -1;
+    std::int64_t left_ = 0;  // bytes of the file
+    std::vector<char> buffer_;
+    std::string_view text_;
+};
+
+}  // namespace pollen::detail

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <pollen/data/io/file.hpp>
+#include <pollen/samplers/draws/draws.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+// Files of draws in the layout of CmdStan, one a chain, which ArviZ, rstan, posterior, bayesplot and coda read. Columns
+// are named with indices from 1, the first one fastest (theta.1, w.1.1, w.2.1, ...); those that end in __ are about the
+// sampler: lp__, accept_stat__, stepsize__, treedepth__, n_leapfrog__ (gradients), divergent__ and energy__ as far as
+// it has them. Where draws have weights, weight__ is added to those of CmdStan.
+//
+// Dots have a meaning in such names: a quantity called 0.weight has columns 0_weight.1.1, ...
+namespace pollen {
+
+// What the first lines of a file say.
+struct StanCsvHeader {
+    std::string model = "model";
+    std::string sampler = {};  // its own description, in a line of its own
+    std::int64_t chain = 1;    // counted from 1
+    std::int64_t warmup = 0, draws = 0, thin = 1;
+    bool save_warmup = false;
+    std::uint64_t seed = 0;
+    double radius = 2;
+    std::string file = "chain_1.csv";
+    ChainFacts facts = {};  // they say which columns there are
+};
+
+// All up to the first row. Throws a ValueError for names that do not go into such a file.
+std::string stan_csv_header(const StanCsvHeader& header, const std::vector<Quantity>& quantities);
+// Between the rows of the warm-up and the draws; `size` is that of theta.
+std::string stan_csv_adaptation(double step_size, std::span<const double> inverse_metric, std::int64_t size);
+std::string stan_csv_footer(double warmup_seconds, double sampling_seconds);
+
+// Turns draws into rows.
+class StanCsvRows {
+  public:
+    explicit StanCsvRows(const std::vector<Quantity>& quantities);
+    void append(std::string& text, const ChainFacts& facts, const StepStatistics& statistics, double weight,
+                std::span<const double> values) const;
+
+  private:
+    std::vector<std::int64_t> order_;  // where the number of each column is in a draw; empty: in the same place
+};
+
+// Files chain_1.csv, chain_2.csv, ... in a directory, each replaced as a whole or not at all. Returns their names.
+std::vector<std::string> write_stan_csv(const std::string& directory, const Draws& draws, StanCsvHeader header = {});
+
+// Reads such a file, ours or CmdStan's, row by row, in memory for one. Everything is checked, and what is wrong is a
+// FileError with the line. A last line without an end, which a crash may leave, does not count.
+class StanCsvReader {
+  public:
+    // Reads the first `bytes` of the file, and nothing after them.
+    explicit StanCsvReader(const std::string& path, const ReadLimits& limits = {},
+                           std::int64_t bytes = std::numeric_limits<std::int64_t>::max());
+    StanCsvReader(Bytes bytes, const std::string& name, const ReadLimits& limits = {});  // keeps a reference to bytes
+    StanCsvReader(StanCsvReader&&) noexcept;
+    ~StanCsvReader();
+
+    const std::vector<Quantity>& quantities() const;
+    const StanCsvHeader& header() const;
+
+    struct Row {
+        StepStatistics statistics;
+        double weight = 1;
+        bool warmup = false;
+        std::vector<double> values;  // in the order of quantities(), each row-major
+    };
+    // False at the end. `values` false leaves Row::values empty and saves the time.
+    bool next(Row& row, bool values = true);
+
+    // What the comments say, as far as they were read; NaN and nothing otherwise.
+    double step_size() const;
+    const std::vector<double>& inverse_metric() const;
+    double warmup_seconds() const;
+    double sampling_seconds() const;
+    // Whether a last line was left out.
+    bool cut_short() const;
+
+  private:
+    class File;
+    std::unique_ptr<File> file_;
+};
+
+// The draws, without warm-up, of several chains of one model. All have as many as the shortest.
+Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits = {});
+// ... of one file, or of chain_1.csv, chain_2.csv, ... in a directory.
+Draws read_stan_csv(const std::string& path, const ReadLimits& limits = {});
+
+}  // namespace pollen

@@ -1,0 +1,122 @@
+#include <pollen/data/io/atomic_file.hpp>
+#include <pollen/samplers/adaptation/metric.hpp>
+#include <pollen/samplers/draws/detail/chain_file.hpp>
+#include <pollen/samplers/draws/stan_csv.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+namespace pollen {
+
+std::vector<std::string> write_stan_csv(const std::string& directory, const Draws& draws, StanCsvHeader header) {
+    if (draws.values.rank() != 3)
+        throw ValueError("write_stan_csv: the values of the draws are not in memory (keep = false)");
+    detail::make_directory(directory);
+    const StanCsvRows rows(draws.quantities);
+    const std::int64_t width = draws.values.shape()[2];
+    std::vector<std::string> files;
+    header.draws = draws.size();
+    header.save_warmup = false;
+    header.facts = draws.facts;
+    std::string text;
+    for (std::size_t c = 0; c < draws.chains.size(); ++c) {
+        const ChainRecord& r = draws.chains[c];
+        header.chain = r.chain;
+        header.file = "chain_" + std::to_string(r.chain) + ".csv";
+        files.push_back((std::filesystem::path(directory) / header.file).string());
+        AtomicFile file(files.back());
+        file.write(stan_csv_header(header, draws.quantities));
+        file.write(stan_csv_adaptation(r.step_size_after_warmup, r.inverse_metric,
+                                       draws.dimensions > 0 ? draws.dimensions : std::ssize(r.inverse_metric)));
+        for (std::int64_t i = 0; i < draws.size(); ++i) {
+            const auto k = static_cast<std::size_t>(i);
+            text.clear();
+            rows.append(text, draws.facts,
+                        {.energy = r.energy[k],
+                         .hamiltonian = r.hamiltonian[k],
+                         .acceptance = r.acceptance[k],
+                         .step_size = r.step_size[k],
+                         .gradients = r.gradients[k],
+                         .tree_depth = r.tree_depth[k],
+                         .divergent = r.divergent[k] != 0},
+                        r.weight[k],
+                        draws.values.values().subspan(
+                            (c * static_cast<std::size_t>(draws.size()) + k) * static_cast<std::size_t>(width),
+                            static_cast<std::size_t>(width)));
+            file.write(text);
+        }
+        file.write(stan_csv_footer(r.warmup_seconds, r.sampling_seconds));
+        file.commit();
+    }
+    return files;
+}
+
+Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits) {
+    if (paths.empty()) throw ValueError("read_stan_csv: no files are named");
+    Draws draws;
+    std::vector<std::vector<double>> values;
+    std::uint64_t bytes = 0;
+    for (const std::string& path : paths) {
+        StanCsvReader reader(path, limits);
+        const auto same = [](const Quantity& a, const Quantity& b) { return a.name == b.name && a.shape == b.shape; };
+        if (values.empty())
+            draws.quantities = reader.quantities();
+        else if (!std::equal(draws.quantities.begin(), draws.quantities.end(), reader.quantities().begin(),
+                             reader.quantities().end(), same))
+            throw FileError(path + ": its columns are not those of " + paths[0]);
+        ChainRecord& record = draws.chains.emplace_back();
+        std::vector<double>& all = values.emplace_back();
+        StanCsvReader::Row row;
+        while (reader.next(row)) {
+            if (row.warmup) continue;
+            bytes += (row.values.size() + 8) * sizeof(double);
+            if (bytes > limits.max_bytes)
+                throw FileError(path + ": the draws take more memory than the limit of " +
+                                std::to_string(limits.max_bytes) + " bytes");
+            all.insert(all.end(), row.values.begin(), row.values.end());
+            record.add(row.statistics, row.weight);
+            ++record.steps;
+            record.divergences += row.statistics.divergent;
+            const std::int64_t limit = reader.header().facts.max_tree_depth;
+            record.deep_steps += limit > 0 && row.statistics.tree_depth >= limit;
+            record.gradient_count += row.statistics.gradients;
+        }
+        record.chain = reader.header().chain;
+        record.step_size_after_warmup = reader.step_size();
+        record.inverse_metric = reader.inverse_metric();
+        record.warmup_seconds = reader.warmup_seconds();
+        record.sampling_seconds = reader.sampling_seconds();
+        draws.facts = reader.header().facts;
+        draws.thin = reader.header().thin;
+        if (draws.facts.metric != MetricKind::dense && !record.inverse_metric.empty())
+            draws.dimensions = std::ssize(record.inverse_metric);
+    }
+    std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+    for (const ChainRecord& r : draws.chains) shortest = std::min(shortest, r.draws());
+    const std::int64_t width = draws.value_count();
+    draws.values = Tensor<double>::empty(Shape{std::ssize(values), shortest, width});
+    double* to = draws.values.fresh_data();
+    for (std::size_t c = 0; c < values.size(); ++c) {
+        to = std::copy_n(values[c].data(), shortest * width, to);
+        draws.chains[c].resize(shortest);
+        values[c] = {};
+    }
+    draws.files.assign(paths.begin(), paths.end());
+    return draws;
+}
+
+Draws read_stan_csv(const std::string& path, const ReadLimits& limits) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path, ignored)) return read_stan_csv(std::vector{path}, limits);
+    std::vector<std::string> files;
+    for (;;) {
+        const auto file = std::filesystem::path(path) / ("chain_" + std::to_string(files.size() + 1) + ".csv");
+        if (!std::filesystem::exists(file, ignored)) break;
+        files.push_back(file.string());
+    }
+    if (files.empty()) throw FileError(path + ": there is no chain_1.csv in it");
+    return read_stan_csv(files, limits);
+}
+
+}  // namespace pollen

@@ -1,0 +1,316 @@
+#include <pollen/samplers/draws/stan_csv.hpp>
+
+#include <pollen/data/io/detail/printable.hpp>
+#include <pollen/data/io/detail/text.hpp>
+#include <pollen/samplers/adaptation/metric.hpp>
+#include <pollen/samplers/draws/detail/lines.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <set>
+
+namespace pollen {
+
+namespace {
+
+using detail::Lines;
+
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
+std::string_view trim(std::string_view text) {
+    while (!text.empty() && detail::is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && detail::is_blank(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+template <class F>
+void each_cell(std::string_view line, const F& f) {
+    for (;;) {
+        const std::size_t comma = line.find(',');
+        f(trim(line.substr(0, comma)));
+        if (comma == line.npos) return;
+        line.remove_prefix(comma + 1);
+    }
+}
+
+// "w.2.1" is element (2, 1) of w.
+struct Column {
+    std::string_view base;
+    std::array<std::int64_t, max_rank> index{};
+    int rank = 0;
+};
+
+Column parse_column(std::string_view name) {
+    Column column{name};
+    for (;;) {
+        const std::size_t dot = column.base.rfind('.');
+        if (dot == 0 || dot == column.base.npos || column.rank == max_rank) break;
+        std::int64_t n = 0;
+        const char *first = column.base.data() + dot + 1, *last = column.base.data() + column.base.size();
+        const auto [end, error] = std::from_chars(first, last, n);
+        if (error != std::errc() || end != last || n < 1) break;
+        column.index[static_cast<std::size_t>(column.rank++)] = n;
+        column.base = column.base.substr(0, dot);
+    }
+    std::reverse(column.index.begin(), column.index.begin() + column.rank);
+    return column;
+}
+
+enum Statistic { lp, acceptance, step_size, tree_depth, gradients, divergent, hamiltonian, weight, unknown };
+constexpr std::array<std::string_view, unknown> statistic_names = {
+    "lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__", "weight__"};
+
+}  // namespace
+
+class StanCsvReader::File {
+  public:
+    template <class... Source>
+    explicit File(Source&&... source) : lines(std::forward<Source>(source)...) {
+        std::string_view line;
+        bool found = false;
+        while (!found && lines.next(line)) {
+            if (trim(line).empty()) continue;
+            if (line[0] == '#')
+                comment(line);
+            else
+                columns(line), found = true;
+        }
+        if (!found) throw FileError(lines.name() + ": there is no line of column names; is it a file of draws?");
+        header.draws = header.draws / header.thin + (header.draws % header.thin != 0);
+        if (header.save_warmup) warmup_rows = header.warmup / header.thin + (header.warmup % header.thin != 0);
+    }
+
+    bool next(Row& row, bool values) {
+        std::string_view line;
+        while (lines.next(line)) {
+            if (trim(line).empty()) continue;
+            if (line[0] == '#') {
+                comment(line);
+                continue;
+            }
+            parse(line, row, values);
+            row.warmup = rows++ < warmup_rows;
+            return true;
+        }
+        return false;
+    }
+
+    Lines lines;
+    std::vector<Quantity> quantities;
+    StanCsvHeader header;
+    double adapted = nothing, warmup_seconds = nothing, sampling_seconds = nothing;
+    std::vector<double> inverse_metric;
+
+  private:
+    double number(std::string_view text, const std::string& field) const {
+        double x = 0;
+        if (!detail::parse_number(text, x)) lines.fail(field + ": " + detail::printable(text) + " is not a number");
+        return x;
+    }
+    std::int64_t count(std::string_view text, const std::string& field, std::int64_t least) const {
+        std::int64_t n = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+        if (error != std::errc() || end != text.data() + text.size() || n < least)
+            lines.fail(field + ": " + detail::printable(text) + " is not a whole number from " + std::to_string(least) +
+                       " up");
+        return n;
+    }
+
+    void comment(std::string_view line) {
+        line.remove_prefix(1);
+        if (in_metric) {
+            const std::string_view numbers = trim(line);
+            double x = 0;
+            // The block ends with the first line that does not begin with a number.
+            if (!numbers.empty() && detail::parse_number(trim(numbers.substr(0, numbers.find(','))), x)) {
+                each_cell(numbers, [&](std::string_view cell) { inverse_metric.push_back(number(cell, "metric")); });
+                return;
+            }
+            in_metric = false;
+        }
+        if (line.find("inverse mass matrix:") != line.npos) {
+            in_metric = inverse_metric.empty();
+            return;
+        }
+        if (const std::size_t seconds = line.find(" seconds ("); seconds != line.npos) {
+            std::string_view before = trim(line.substr(0, seconds));
+            const std::size_t blank = before.rfind(' ');
+            if (blank != before.npos) before.remove_prefix(blank + 1);
+            if (line.find("(Warm-up)") != line.npos) warmup_seconds = number(before, "Elapsed Time");
+            if (line.find("(Sampling)") != line.npos) sampling_seconds = number(before, "Elapsed Time");
+            return;
+        }
+        const std::size_t equals = line.find('=');
+        if (equals == line.npos) return;
+        const std::string_view key = trim(line.substr(0, equals));
+        std::string_view value = trim(line.substr(equals + 1));
+        if (key == "Step size") adapted = number(value, "Step size");
+        if (columns_read) return;
+        if (key == "model" || key == "sampler") {
+            (key == "model" ? header.model : header.sampler) = value;
+            return;
+        }
+        if (value.ends_with("(Default)")) value = trim(value.substr(0, value.size() - 9));
+        if (key == "num_warmup") header.warmup = count(value, "num_warmup", 0);
+        if (key == "num_samples") header.draws = count(value, "num_samples", 0);
+        if (key == "thin") header.thin = count(value, "thin", 1);
+        if (key == "id" || key == "chain_id") header.chain = count(value, "id", 0);
+        if (key == "max_depth") max_depth = std::min<std::int64_t>(count(value, "max_depth", 0), 1'000'000);
+        if (key == "save_warmup") header.save_warmup = value == "1" || value == "true";
+        if (key == "metric")
+            header.facts.metric = value == "dense_e"  ? MetricKind::dense
+                                  : value == "diag_e" ? MetricKind::diagonal
+                                                      : MetricKind::unit;
+        if (key == "delta") header.facts.target_acceptance = number(value, "delta");
+        if (key == "gamma") header.facts.gamma = number(value, "gamma");
+        if (key == "kappa") header.facts.kappa = number(value, "kappa");
+        if (key == "t0") header.facts.t0 = number(value, "t0");
+        if (key == "fresh_momentum") header.facts.fresh_momentum = value != "0";
+        if (key == "stepsize") header.facts.step_size = number(value, "stepsize");
+        if (key == "seed") std::from_chars(value.data(), value.data() + value.size(), header.seed);
+        if (key == "file") header.file = value;
+    }
+
+    void columns(std::string_view line) {
+        std::vector<std::string_view> names;
+        each_cell(line, [&](std::string_view cell) { names.push_back(cell); });
+        std::size_t k = 0;
+        for (; k < names.size() && names[k].ends_with("__"); ++k) {
+            const auto at = std::find(statistic_names.begin(), statistic_names.end(), names[k]);
+            const auto which = static_cast<Statistic>(at - statistic_names.begin());
+            if (which != unknown && std::find(statistics.begin(), statistics.end(), which) != statistics.end())
+                lines.fail("the column " + std::string(names[k]) + " comes twice");
+            statistics.push_back(which);
+        }
+        const auto has = [&](Statistic which) {
+            return std::find(statistics.begin(), statistics.end(), which) != statistics.end();
+        };
+        header.facts.acceptance = has(acceptance);
+        header.facts.hamiltonian = has(hamiltonian);
+        header.facts.weighted = has(weight);
+        header.facts.max_tree_depth = has(tree_depth) ? max_depth : 0;
+        if (statistics.empty() || statistics[0] != lp)
+            lines.fail("the first column is " + detail::printable(names[0]) + "; lp__ is expected in a file of draws");
+        std::set<std::string_view> known;
+        std::int64_t offset = 0;
+        while (k < names.size()) {
+            const Column first = parse_column(names[k]);
+            if (names[k].empty() || names[k].ends_with("__") || !known.insert(first.base).second)
+                lines.fail("column " + std::to_string(k + 1) + " (" + detail::printable(names[k]) +
+                           ") is out of place or comes twice");
+            std::size_t end = k + 1;
+            while (end < names.size() && first.rank > 0 && parse_column(names[end]).base == first.base) ++end;
+            add_quantity(std::span(names).subspan(k, end - k), first, offset);
+            offset += static_cast<std::int64_t>(end - k);
+            k = end;
+        }
+        columns_read = true;
+    }
+
+    // The columns of one quantity: its shape is that of the last one's index, and they come column-major.
+    void add_quantity(std::span<const std::string_view> names, const Column& first, std::int64_t offset) {
+        const std::string name(first.base);
+        const auto rank = static_cast<std::size_t>(first.rank);
+        const Column last = parse_column(names.back());
+        std::uint64_t size = 1;
+        bool good = last.rank == first.rank;
+        for (std::size_t a = 0; good && a < rank; ++a) {
+            const auto n = static_cast<std::uint64_t>(last.index[a]);
+            good = n <= names.size() / size;
+            size *= good ? n : 1;
+        }
+        if (!good || size != names.size())
+            lines.fail("the " + std::to_string(names.size()) + " columns of " + detail::printable(name) +
+                       " are not those of an array up to " + detail::printable(names.back()));
+        const Shape shape(std::span(last.index.data(), rank));
+        std::array<std::int64_t, max_rank> index;
+        index.fill(1);
+        for (const std::string_view column : names) {
+            const Column c = parse_column(column);
+            if (c.rank != first.rank || !std::equal(index.begin(), index.begin() + c.rank, c.index.begin()))
+                lines.fail("the column " + detail::printable(column) +
+                           " is out of place; the first index runs fastest, from 1");
+            std::int64_t element = 0;
+            for (std::size_t a = 0; a < rank; ++a) element = element * last.index[a] + c.index[a] - 1;
+            places.push_back(offset + element);
+            for (std::size_t a = 0; a < rank && ++index[a] > last.index[a]; ++a) index[a] = 1;
+        }
+        quantities.push_back({name, shape, offset});
+    }
+
+    void parse(std::string_view line, Row& row, bool values) {
+        const std::size_t width = statistics.size() + places.size();
+        row.values.resize(values ? places.size() : 0);
+        row.statistics = {};
+        row.weight = 1;
+        std::size_t k = 0;
+        if (!values) {
+            // The rest of the line is not looked at, but it has to be there.
+            const auto cells = static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1;
+            if (cells != width) fail_width(cells);
+        }
+        for (std::string_view rest = line;;) {
+            const std::size_t comma = rest.find(',');
+            if (k < width && (values || k < statistics.size())) {
+                const std::string_view cell = trim(rest.substr(0, comma));
+                double x = 0;
+                if (!detail::parse_number(cell, x))
+                    lines.fail("column " + std::to_string(k + 1) + ": " + detail::printable(cell) + " is not a number");
+                if (k < statistics.size())
+                    set(statistics[k], x, row);
+                else
+                    row.values[static_cast<std::size_t>(places[k - statistics.size()])] = x;
+            }
+            ++k;
+            if (comma == rest.npos || (!values && k >= statistics.size())) break;
+            rest.remove_prefix(comma + 1);
+        }
+        if (values && k != width) fail_width(k);
+    }
+
+    [[noreturn]] void fail_width(std::size_t cells) const {
+        lines.fail("has " + std::to_string(cells) + " cells; there are " +
+                   std::to_string(statistics.size() + places.size()) + " columns");
+    }
+
+    void set(Statistic which, double x, Row& row) const {
+        StepStatistics& s = row.statistics;
+        const auto whole = [&](const char* field) {
+            if (!(x >= 0 && x <= 9e15)) lines.fail(std::string(field) + " is not a whole number from 0 up");
+            return static_cast<std::int64_t>(x);
+        };
+        if (which == lp) s.energy = -x;
+        if (which == acceptance) s.acceptance = x;
+        if (which == Statistic::step_size) s.step_size = x;
+        if (which == tree_depth) s.tree_depth = std::min<std::int64_t>(whole("treedepth__"), 1'000'000'000);
+        if (which == gradients) s.gradients = whole("n_leapfrog__");
+        if (which == divergent) s.divergent = x != 0;
+        if (which == hamiltonian) s.hamiltonian = x;
+        if (which == weight) row.weight = x;
+    }
+
+    std::vector<Statistic> statistics;
+    std::vector<std::int64_t> places;  // where each column goes in a draw
+    std::int64_t rows = 0, warmup_rows = 0, max_depth = 10;
+    bool columns_read = false, in_metric = false;
+};
+
+StanCsvReader::StanCsvReader(const std::string& path, const ReadLimits& limits, std::int64_t bytes)
+    : file_(std::make_unique<File>(path, limits, bytes)) {}
+StanCsvReader::StanCsvReader(Bytes bytes, const std::string& name, const ReadLimits& limits)
+    : file_(std::make_unique<File>(bytes, name, limits)) {}
+StanCsvReader::StanCsvReader(StanCsvReader&&) noexcept = default;
+StanCsvReader::~StanCsvReader() = default;
+
+const std::vector<Quantity>& StanCsvReader::quantities() const { return file_->quantities; }
+const StanCsvHeader& StanCsvReader::header() const { return file_->header; }
+bool StanCsvReader::next(Row& row, bool values) { return file_->next(row, values); }
+double StanCsvReader::step_size() const { return file_->adapted; }
+const std::vector<double>& StanCsvReader::inverse_metric() const { return file_->inverse_metric; }
+double StanCsvReader::warmup_seconds() const { return file_->warmup_seconds; }
+double StanCsvReader::sampling_seconds() const { return file_->sampling_seconds; }
+bool StanCsvReader::cut_short() const { return file_->lines.cut_short; }
+
+}  // namespace pollen

@@ -1,0 +1,165 @@
+#include <pollen/samplers/full_batch/detail/hamiltonian.hpp>
+
+#include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pollen::detail {
+
+double metric_bytes(MetricKind kind, std::int64_t size, std::size_t number, bool adapts) {
+    if (kind == MetricKind::unit) return 0;
+    const double vectors = kind == MetricKind::dense ? static_cast<double>(size) : 1;
+    return vector_bytes(2 * vectors, size, number) + (adapts ? vector_bytes(2 * vectors + 2, size, sizeof(double)) : 0);
+}
+
+// p -= e/2 beta grad U(q),  q += e M^-1 p: both in open();  then p -= e/2 beta grad U(q) in close().
+template <Real T>
+void leapfrog(Potential<T>& potential, const Metric<T>& metric, double beta, double step_size, Phase<T>& z) {
+    const T kick = static_cast<T>(step_size * beta / 2);
+    metric.open(kick, static_cast<T>(step_size), z.gradient.data(), z.momentum.data(), z.position.data(),
+                z.velocity.data());
+    z.energy = potential.evaluate(z.position, z.gradient);
+    z.kinetic = metric.close(kick, z.gradient.data(), z.momentum.data(), z.velocity.data());
+}
+
+template <Real T>
+Trajectory trajectory(Potential<T>& potential, const Metric<T>& metric, double beta, double step_size,
+                      std::int64_t steps, const Phase<T>& from, Phase<T>& to) {
+    to.position = from.position;
+    to.gradient = from.gradient;
+    to.momentum = from.momentum;
+    Trajectory result;
+    for (; result.gradients < steps && !result.invalid; ++result.gradients) {
+        leapfrog(potential, metric, beta, step_size, to);
+        result.error = difference(to.energy, from.energy) * beta + (to.kinetic - from.kinetic);
+        result.invalid = !std::isfinite(result.error);
+    }
+    return result;
+}
+
+template <Real T>
+FullBatchChain<T>::FullBatchChain(const char* name, std::unique_ptr<Potential<T>> potential, ChainStart<T> start)
+    : name_(name),
+      potential_(std::move(potential)),
+      seed_(start.seed),
+      chain_(start.chain),
+      warmup_steps_(start.warmup) {
+    const std::string who = name;
+    if (!potential_) throw ValueError(who + ": there is no potential");
+    if (potential_->size() < 1) throw ValueError(who + ": the potential has no dimensions");
+    if (std::ssize(start.position) != potential_->size())
+        throw ShapeError(who + ": the start has " + std::to_string(start.position.size()) +
+                         " numbers; the potential has " + std::to_string(potential_->size()));
+    if (!(potential_->temperature() > 0))
+        throw ValueError(who + ": the temperature is " + to_text(potential_->temperature()) + "; it must be positive");
+    if (warmup_steps_ < 0)
+        throw ValueError(who + ": warmup is " + std::to_string(warmup_steps_) + "; it must not be negative");
+    z_.position = std::move(start.position);
+    z_.resize(z_.position.size());
+    z_.energy = potential_->evaluate(z_.position, z_.gradient);
+    if (!std::isfinite(z_.energy.total()))
+        throw ValueError(who + ": the energy is " + to_text(z_.energy.total()) + " at the start; it must be finite");
+}
+
+template <Real T>
+void FullBatchChain<T>::need_gradient() const {
+    const auto bad = std::find_if_not(z_.gradient.begin(), z_.gradient.end(), [](T g) { return std::isfinite(g); });
+    if (bad != z_.gradient.end())
+        throw ValueError(std::string(name_) + ": the gradient is " + to_text(static_cast<double>(*bad)) +
+                         " at the start, for " + potential_->block_of(bad - z_.gradient.begin()) +
+                         "; it must be finite");
+}
+
+template <Real T>
+void FullBatchChain<T>::visit(StateVisitor& visitor) {
+    visitor.integer("step", step_);
+    visitor.vector("position", z_.position);
+    visitor.vector("gradient", z_.gradient);
+    visitor.number("prior", z_.energy.prior);
+    visitor.number("likelihood", z_.energy.likelihood);
+}
+
+template <Real T>
+HamiltonianChain<T>::HamiltonianChain(const char* name, std::unique_ptr<Potential<T>> potential, ChainStart<T> start,
+                                      double step_size, double target, const WarmupOptions& warmup, MetricKind kind,
+                                      const std::vector<double>& inverse_metric)
+    : FullBatchChain<T>(name, std::move(potential), std::move(start)),
+      step_size_(step_size),
+      metric_(kind, this->size()),
+      warmup_(this->warmup_steps_, target, warmup, kind, this->size()),
+      target_(target),
+      gamma_(warmup.gamma),
+      kappa_(warmup.kappa),
+      t0_(warmup.t0) {
+    this->need_gradient();
+    if (!inverse_metric.empty()) metric_.set_inverse(inverse_metric, name);
+    trial_.resize(this->z_.position.size());
+}
+
+template <Real T>
+void HamiltonianChain<T>::visit(StateVisitor& visitor) {
+    FullBatchChain<T>::visit(visitor);
+    visitor.number("step_size", step_size_);
+    metric_.visit(visitor);
+    warmup_.visit(visitor);
+}
+
+template <Real T>
+void HamiltonianChain<T>::prepare(Random& random) {
+    if (this->step_ > 0 || !warmup_.adapts_step_size()) return;
+    find_step_size(random);
+    warmup_.begin(step_size_);
+}
+
+template <Real T>
+bool HamiltonianChain<T>::adapt(Random& random, double acceptance) {
+    if (!warmup_.active(this->step_)) return false;
+    const bool changed =
+        warmup_.learn(this->step_, acceptance, std::span<const T>(this->z_.position), step_size_, metric_);
+    if (changed && warmup_.adapts_step_size()) {
+        find_step_size(random);
+        warmup_.begin(step_size_);
+    }
+    return changed;
+}
+
+// Doubles or halves the step size until the acceptance of a single leapfrog step, each time from a fresh momentum,
+// crosses 0.8 (Hoffman & Gelman 2014, Algorithm 4, with the threshold that Stan has now).
+template <Real T>
+void HamiltonianChain<T>::find_step_size(Random& random) {
+    const Phase<T>& z = this->z_;
+    const auto accepted = [&] {
+        trial_.position = z.position;
+        trial_.gradient = z.gradient;
+        metric_.draw_momentum(random, trial_.momentum);
+        metric_.velocity(trial_.momentum.data(), trial_.velocity.data());
+        const double before = metric_.kinetic(trial_.momentum.data(), trial_.velocity.data());
+        leapfrog(step_size_, trial_);
+        return acceptance_of(difference(trial_.energy, z.energy) * this->beta() + (trial_.kinetic - before)) > 0.8;
+    };
+    const bool grow = accepted();
+    while (accepted() == grow) {
+        step_size_ *= grow ? 2 : 0.5;
+        if (step_size_ > 1e7)
+            throw ValueError(std::string(this->name_) +
+                             ": steps of any size are accepted; the density does not fall off");
+        if (step_size_ < 1e-30)
+            throw ValueError(std::string(this->name_) +
+                             ": no step is small enough to be accepted; is the gradient that of the density?");
+    }
+}
+
+template void leapfrog(Potential<float>&, const Metric<float>&, double, double, Phase<float>&);
+template void leapfrog(Potential<double>&, const Metric<double>&, double, double, Phase<double>&);
+template Trajectory trajectory(Potential<float>&, const Metric<float>&, double, double, std::int64_t,
+                               const Phase<float>&, Phase<float>&);
+template Trajectory trajectory(Potential<double>&, const Metric<double>&, double, double, std::int64_t,
+                               const Phase<double>&, Phase<double>&);
+template class FullBatchChain<float>;
+template class FullBatchChain<double>;
+template class HamiltonianChain<float>;
+template class HamiltonianChain<double>;
+
+}  // namespace pollen::detail

@@ -1,0 +1,142 @@
+#include <pollen/samplers/full_batch/metropolis.hpp>
+
+#include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/error.hpp>
+#include <pollen/samplers/detail/sampler_options.hpp>
+#include <pollen/samplers/full_batch/detail/hamiltonian.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pollen {
+
+namespace {
+
+constexpr const char* name = "Metropolis";
+
+template <Real T>
+class MetropolisChain final : public detail::FullBatchChain<T> {
+  public:
+    MetropolisChain(const Metropolis& options, std::unique_ptr<Potential<T>> potential, ChainStart<T> start);
+
+    StepStatistics step() override;
+    void visit(StateVisitor& visitor) override;
+    std::vector<double> inverse_metric() const override { return metric_.inverse(); }
+    std::span<const T> gradient() const override { return {}; }
+    ChainFacts facts() const override {
+        return {.target_acceptance = adapts_ ? target_ : std::numeric_limits<double>::quiet_NaN(),
+                .metric = metric_.kind(),
+                .step_size = step_size_};
+    }
+
+  private:
+    void adapt(double acceptance);
+
+    using detail::FullBatchChain<T>::z_;
+
+    double first_step_size_, step_size_;
+    double target_;
+    bool adapts_;
+    std::int64_t count_ = 0;  // steps since the step size was set anew
+    Metric<T> metric_;
+    WarmupWindows windows_;
+    WindowMoments moments_;
+    std::vector<T> trial_;
+};
+
+template <Real T>
+MetropolisChain<T>::MetropolisChain(const Metropolis& options, std::unique_ptr<Potential<T>> potential,
+                                    ChainStart<T> start)
+    : detail::FullBatchChain<T>(name, std::move(potential), std::move(start)),
+      first_step_size_(options.step_size),
+      step_size_(options.step_size),
+      target_(options.target_acceptance.value_or(0.234 + 0.206 / static_cast<double>(this->size()))),
+      adapts_(options.adapt && this->warmup_steps_ > 0),
+      metric_(options.metric, this->size()),
+      trial_(z_.position.size()) {
+    if (!options.inverse_metric.empty()) metric_.set_inverse(options.inverse_metric, name);
+    if (!adapts_ || options.metric == MetricKind::unit) return;
+    WarmupOptions windows;
+    windows.first = options.first;
+    windows.window = options.window;
+    windows.last = options.last;
+    windows_ = WarmupWindows(this->warmup_steps_, windows);
+    moments_ = WindowMoments(options.metric == MetricKind::dense, this->size());
+}
+
+template <Real T>
+void MetropolisChain<T>::adapt(double acceptance) {
+    ++count_;
+    step_size_ *= std::exp(std::pow(static_cast<double>(count_), -0.6) * (acceptance - target_));
+    if (windows_.inside(this->step_)) moments_.add(std::span<const T>(z_.position));
+    if (!windows_.last_of_window(this->step_)) return;
+    metric_.estimate_inverse(moments_.regularised());
+    windows_.advance(this->step_);
+    moments_.restart();
+    step_size_ = first_step_size_;
+    count_ = 0;
+}
+
+// theta* = theta + e / sqrt(d) N(0, M^-1), accepted with probability min(1, exp((U - U*) / T))
+template <Real T>
+StepStatistics MetropolisChain<T>::step() {
+    Random random = this->random();
+    StepStatistics s;
+    s.step_size = step_size_;
+    metric_.draw_velocity(random, trial_);
+    const T scale = static_cast<T>(step_size_ / std::sqrt(static_cast<double>(this->size())));
+    for (std::size_t i = 0; i < trial_.size(); ++i) trial_[i] = z_.position[i] + scale * trial_[i];
+    const Energy energy = this->potential_->evaluate(trial_, {});
+    const double rise = detail::difference(energy, z_.energy) * this->beta();
+    s.invalid = !std::isfinite(rise);
+    s.acceptance = s.invalid ? 0 : detail::acceptance_of(rise);
+    if (random.uniform<double>() < s.acceptance) {
+        std::swap(z_.position, trial_);
+        z_.energy = energy;
+    }
+    s.energy = z_.energy.total() * this->beta();
+    if (adapts_ && this->step_ < this->warmup_steps_) adapt(s.acceptance);
+    ++this->step_;
+    return s;
+}
+
+template <Real T>
+void MetropolisChain<T>::visit(StateVisitor& visitor) {
+    detail::FullBatchChain<T>::visit(visitor);
+    visitor.number("step_size", step_size_);
+    metric_.visit(visitor);
+    if (!adapts_) return;
+    visitor.integer("step_size_count", count_);
+    windows_.visit(visitor);
+    moments_.visit(visitor);
+}
+
+}  // namespace
+
+template <Real T>
+std::unique_ptr<Chain<T>> Metropolis::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
+    detail::check_positive(name, "step_size", step_size);
+    check_windows(std::string(name) + ": ", first, window, last, adapt && metric != MetricKind::unit);
+    if (target_acceptance) detail::check_fraction(name, "target_acceptance", *target_acceptance);
+    return std::make_unique<MetropolisChain<T>>(*this, std::move(potential), std::move(start));
+}
+
+std::string Metropolis::describe() const {
+    return detail::describe_options(
+        name, {{"step_size", to_text(step_size)},
+               {"target_acceptance", target_acceptance ? to_text(*target_acceptance) : "by dimension"},
+               {"metric", to_string(metric)},
+               {"inverse_metric", detail::text_of(inverse_metric)},
+               {"adapt", adapt ? "yes" : "no"},
+               {"first", to_text(first)},
+               {"window", to_text(window)},
+               {"last", to_text(last)}});
+}
+
+double Metropolis::state_bytes(std::int64_t size, std::size_t number) const {
+    return detail::vector_bytes(5, size, number) + detail::metric_bytes(metric, size, number, adapt);
+}
+
+POLLEN_INSTANTIATE_SAMPLER(Metropolis)
+
+}  // namespace pollen

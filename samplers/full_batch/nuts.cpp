@@ -1,0 +1,239 @@
+#include <pollen/samplers/full_batch/nuts.hpp>
+
+#include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/error.hpp>
+#include <pollen/samplers/detail/sampler_options.hpp>
+#include <pollen/samplers/full_batch/detail/nuts_tree.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace pollen {
+
+namespace {
+
+constexpr const char* name = "Nuts";
+
+// The uniforms of a step in blocks: the same numbers as one by one.
+class Uniforms {
+  public:
+    explicit Uniforms(Random& random) : random_(random) {}
+    double operator()() {
+        if (next_ == block_.size()) {
+            random_.fill_uniform(block_);
+            next_ = 0;
+        }
+        return block_[next_++];
+    }
+
+  private:
+    Random& random_;
+    std::array<double, 16> block_;
+    std::size_t next_ = block_.size();
+};
+
+template <Real T>
+class NutsChain final : public detail::HamiltonianChain<T> {
+    using Tree = detail::Tree<T>;
+
+  public:
+    NutsChain(const Nuts& options, std::unique_ptr<Potential<T>> potential, ChainStart<T> start)
+        : detail::HamiltonianChain<T>(name, std::move(potential), std::move(start), options.step_size,
+                                      options.target_acceptance, options.warmup, options.metric,
+                                      options.inverse_metric),
+          options_(options) {
+        for (detail::Phase<T>& end : ends_) end.resize(z_.position.size());
+        whole_.resize(z_.position.size());
+    }
+
+    StepStatistics step() override;
+    ChainFacts facts() const override {
+        ChainFacts facts = detail::HamiltonianChain<T>::facts();
+        facts.max_tree_depth = options_.max_depth;
+        return facts;
+    }
+
+  private:
+    // What a trajectory has come to so far.
+    struct Progress {
+        Energy energy;  // where it began
+        double kinetic = 0;
+        double sum_acceptance = 0;
+        StepStatistics statistics;
+    };
+
+    void begin_tree(Random& random, Progress& progress);
+    bool grow(std::int64_t depth, bool forward, Uniforms& uniform, Progress& progress);
+    bool add_leaf(detail::Phase<T>& z, double step_size, Tree& leaf, Progress& progress);
+    bool merge(Tree& a, Tree& b, Uniforms& uniform);
+    bool join(bool forward);
+    Tree& tree(std::size_t k);
+
+    using detail::HamiltonianChain<T>::z_;
+    using detail::HamiltonianChain<T>::metric_;
+
+    Nuts options_;
+    // All of the rest is room to work in; the next step depends on none of it.
+    std::array<detail::Phase<T>, 2> ends_;  // where the trajectory can be prolonged: backward, forward
+    Tree whole_;                            // first is its backward end, last its forward end
+    std::vector<Tree> trees_;               // unfinished halves, and the newest leaf on top
+};
+
+template <Real T>
+detail::Tree<T>& NutsChain<T>::tree(std::size_t k) {
+    if (k == trees_.size()) trees_.emplace_back().resize(z_.position.size());
+    return trees_[k];
+}
+
+// The tree of one point: the present position with a fresh momentum.
+template <Real T>
+void NutsChain<T>::begin_tree(Random& random, Progress& progress) {
+    metric_.draw_momentum(random, z_.momentum);
+    metric_.velocity(z_.momentum.data(), z_.velocity.data());
+    z_.kinetic = metric_.kinetic(z_.momentum.data(), z_.velocity.data());
+    for (detail::Phase<T>& end : ends_) {
+        end.position = z_.position;
+        end.gradient = z_.gradient;
+        end.momentum = z_.momentum;
+    }
+    whole_.leaf = false;
+    whole_.first.momentum = whole_.last.momentum = whole_.sum = z_.momentum;
+    whole_.first.velocity = whole_.last.velocity = z_.velocity;
+    whole_.log_weight = 0;
+    progress.energy = z_.energy;
+    progress.kinetic = z_.kinetic;
+}
+
+// One leapfrog step from z, as a tree. False if it diverges.
+template <Real T>
+bool NutsChain<T>::add_leaf(detail::Phase<T>& z, double step_size, Tree& leaf, Progress& progress) {
+    this->leapfrog(step_size, z);
+    ++progress.statistics.gradients;
+    const double error = detail::difference(z.energy, progress.energy) * this->beta() + (z.kinetic - progress.kinetic);
+    const bool invalid = !std::isfinite(error);
+    if (invalid) progress.statistics.invalid = true;
+    if (invalid || error > options_.max_error) progress.statistics.divergent = true;
+    progress.sum_acceptance += invalid ? 0 : detail::acceptance_of(error);
+    leaf.leaf = true;
+    leaf.log_weight = -error;
+    leaf.first.momentum = z.momentum;
+    std::swap(leaf.first.velocity, z.velocity);  // the next step makes its own
+    leaf.proposal.position = z.position;
+    leaf.proposal.gradient = z.gradient;
+    leaf.proposal.energy = z.energy;
+    leaf.proposal.kinetic = z.kinetic;
+    return !progress.statistics.divergent;
+}
+
+// a becomes a and b, its proposal that of b with probability weight(b) / weight(a and b). False at a U-turn.
+template <Real T>
+bool NutsChain<T>::merge(Tree& a, Tree& b, Uniforms& uniform) {
+    const double log_weight = detail::log_sum_exp(a.log_weight, b.log_weight);
+    if (uniform() < std::exp(b.log_weight - log_weight)) std::swap(a.proposal, b.proposal);
+    a.log_weight = log_weight;
+    const bool on = detail::goes_on(a, b, a.sum.data());
+    std::swap(a.last, b.leaf ? b.first : b.last);
+    a.leaf = false;
+    return on;
+}
+
+// Prolongs the trajectory by a tree of 2^depth points at one end, which is trees_[0] then. False if some subtree of it
+// makes a U-turn or diverges. Point after point is put on a stack; two trees of equal size on top of it become one.
+template <Real T>
+bool NutsChain<T>::grow(std::int64_t depth, bool forward, Uniforms& uniform, Progress& progress) {
+    detail::Phase<T>& z = ends_[forward ? 1 : 0];
+    const double step_size = forward ? this->step_size_ : -this->step_size_;
+    std::size_t top = 0;
+    for (std::uint64_t leaf = 0; leaf < std::uint64_t(1) << depth; ++leaf) {
+        if (!add_leaf(z, step_size, tree(top), progress)) return false;
+        for (std::uint64_t rest = leaf; rest & 1; rest >>= 1, --top)
+            if (!merge(trees_[top - 1], trees_[top], uniform)) return false;
+        ++top;
+    }
+    return true;
+}
+
+// The whole becomes the whole and trees_[0], at one of its ends. False if that makes a U-turn.
+template <Real T>
+bool NutsChain<T>::join(bool forward) {
+    Tree& added = trees_[0];
+    if (forward) {
+        const bool on = detail::goes_on(whole_, added, whole_.sum.data());
+        std::swap(whole_.last, added.leaf ? added.first : added.last);
+        return on;
+    }
+    // The added tree runs backward: seen from the seam, it comes after the whole turned round. The criterion is the
+    // same from both sides.
+    std::swap(whole_.first, whole_.last);
+    const bool on = detail::goes_on(whole_, added, whole_.sum.data());
+    std::swap(whole_.last, added.leaf ? added.first : added.last);
+    std::swap(whole_.first, whole_.last);
+    return on;
+}
+
+// Doubles the trajectory in a random direction until it turns round, diverges or is 2^max_depth points long. A new half
+// takes over the proposal with probability min(1, its weight / that of the old one) (biased progressive sampling).
+template <Real T>
+StepStatistics NutsChain<T>::step() {
+    Random random = this->random();
+    this->prepare(random);
+    Progress progress;
+    StepStatistics& s = progress.statistics;
+    s.step_size = this->step_size_;
+    begin_tree(random, progress);
+    Uniforms uniform(random);
+    while (s.tree_depth < options_.max_depth) {
+        const bool forward = uniform() > 0.5;
+        if (!grow(s.tree_depth, forward, uniform, progress)) break;
+        ++s.tree_depth;
+        Tree& added = trees_[0];
+        if (added.log_weight > whole_.log_weight || uniform() < std::exp(added.log_weight - whole_.log_weight)) {
+            std::swap(z_.position, added.proposal.position);
+            std::swap(z_.gradient, added.proposal.gradient);
+            z_.energy = added.proposal.energy;
+            z_.kinetic = added.proposal.kinetic;
+        }
+        whole_.log_weight = detail::log_sum_exp(whole_.log_weight, added.log_weight);
+        if (!join(forward)) break;
+    }
+    s.acceptance = progress.sum_acceptance / static_cast<double>(s.gradients);
+    s.energy = z_.energy.total() * this->beta();
+    s.hamiltonian = s.energy + z_.kinetic;
+    this->adapt(random, s.acceptance);
+    ++this->step_;
+    return s;
+}
+
+}  // namespace
+
+template <Real T>
+std::unique_ptr<Chain<T>> Nuts::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
+    detail::check_positive(name, "step_size", step_size);
+    if (max_depth < 1 || max_depth > 30)
+        throw ValueError(std::string(name) + ": max_depth is " + to_text(max_depth) + "; it must be from 1 to 30");
+    detail::check_fraction(name, "target_acceptance", target_acceptance);
+    detail::check_positive(name, "max_error", max_error);
+    warmup.check(name, metric);
+    return std::make_unique<NutsChain<T>>(*this, std::move(potential), std::move(start));
+}
+
+std::string Nuts::describe() const {
+    return detail::describe_options(name, {{"step_size", to_text(step_size)},
+                                           {"max_depth", to_text(max_depth)},
+                                           {"target_acceptance", to_text(target_acceptance)},
+                                           {"max_error", to_text(max_error)},
+                                           {"metric", to_string(metric)},
+                                           {"inverse_metric", detail::text_of(inverse_metric)},
+                                           {"warmup", warmup.describe()}});
+}
+
+double Nuts::state_bytes(std::int64_t size, std::size_t number) const {
+    // Four points of phase space, and a tree of up to nine vectors for each doubling.
+    return detail::vector_bytes(16 + 9 * static_cast<double>(max_depth + 2), size, number) +
+           detail::metric_bytes(metric, size, number, warmup.metric);
+}
+
+POLLEN_INSTANTIATE_SAMPLER(Nuts)
+
+}  // namespace pollen

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <pollen/samplers/chain.hpp>
+#include <pollen/samplers/full_batch/hmc.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pollen {
+
+// Parallel tempering (Swendsen & Wang, Replica Monte Carlo simulation of spin glasses, 1986; Geyer 1991): one copy of
+// theta for each rung of a ladder of temperatures, rung k with the target exp(-U / (T t_k)). All copies move by
+// themselves, then neighbours change places, pairs (0, 1), (2, 3), ... and (1, 2), (3, 4), ... in turn, with
+// probability
+//
+//     min(1, exp((b_i - b_j) (U_i - U_j))),    b_k = 1 / (T t_k)
+//
+// so that what a hot copy finds comes down to rung 0, whose position is the position of the chain. U is the energy at
+// temperature T, in which the log Jacobian of constrained parameters has the factor T: rung 0 has the law that is
+// meant, and nothing depends on that of the others, whose Jacobians are tempered, too. (In the coordinates of a
+// half-Cauchy parameter hot copies would have no law at all.)
+//
+// A step costs as many moves as there are rungs. The warm-up adapts a step size for each of them, by DualAveraging.
+struct Tempering {
+    enum class Kernel { hmc, metropolis };
+    std::vector<double> temperatures = {1, 2, 4, 8};  // t_k: 1 first, rising
+    Kernel kernel = Kernel::hmc;
+    double step_size = 0.1;                        // of rung 0 to begin with; rung k has sqrt(t_k) times that
+    UniformRange<std::int64_t> steps = {5, 15};    // leapfrog steps, or Metropolis steps, between two swaps
+    std::optional<double> target_acceptance = {};  // if not given: 0.8, and 0.234 + 0.206 / dimension of Metropolis
+    bool adapt = true;                             // the step sizes, in the warm-up; the metric is always 1
+
+    template <Real T>
+    std::unique_ptr<Chain<T>> begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const;
+    std::string describe() const;
+    double state_bytes(std::int64_t size, std::size_t number) const;
+};
+
+}  // namespace pollen

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <pollen/autograd/support/error.hpp>
+#include <pollen/autograd/support/progress.hpp>
+#include <pollen/samplers/chain.hpp>
+#include <pollen/samplers/draws/draws.hpp>
+#include <pollen/samplers/state_bytes.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pollen {
+
+struct RunOptions {
+    std::int64_t chains = 4;
+    std::int64_t warmup = 1000;  // steps before the first draw, in which a sampler adapts itself
+    std::int64_t draws = 1000;   // of each chain
+    std::int64_t thin = 1;       // steps for one draw
+    std::uint64_t seed = 0;
+
+    // Where chains begin: at given thetas, one a chain or one for all; or anywhere in (-radius, radius) on the scale
+    // without bounds. With neither, a network begins at fresh values of its initialisers, and any other potential
+    // within 2.
+    std::optional<double> radius = {};
+    std::vector<std::vector<double>> starts = {};
+
+    // Where draws go as they are made, chain_1.csv, ... in CmdStan's layout (empty: nowhere), and with them the state
+    // of each chain, chain_1.state, ...: with `resume` a run goes on from there, if there is one, and ends with the
+    // same bytes as one that was never interrupted. It may have more draws than it was begun with. A crash loses what
+    // was drawn since the last flush.
+    std::string directory = {};
+    bool resume = false;
+    std::int64_t flush_every = 0;  // draws; 0: once a second, or less often where that takes long
+    bool save_warmup = false;      // in the files
+    std::string name = "model";    // of the model, in the files
+
+    // Whether the values of draws are kept in memory; if not, they are in the files alone. A run that would take more
+    // than max_memory bytes, for draws, files and what chains keep (three times, where it is saved), does not start.
+    // What the potential takes, each chain its own, is not known.
+    bool keep = true;
+    std::uint64_t max_memory = std::uint64_t{4} << 30;
+
+    Show show = Show::automatic;
+};
+
+// A chain that threw something. The others were stopped; what all of them had drawn is in draws(), and in the files.
+class RunError : public Error {
+  public:
+    RunError(const std::string& what, std::exception_ptr cause, std::shared_ptr<const Draws> draws)
+        : Error(what), cause_(std::move(cause)), draws_(std::move(draws)) {}
+
+    const std::exception_ptr& cause() const { return cause_; }
+    const Draws& draws() const { return *draws_; }
+
+  private:
+    std::exception_ptr cause_;
+    std::shared_ptr<const Draws> draws_;
+};
+
+namespace detail {
+template <Real T>
+using BeginChain = std::function<std::unique_ptr<Chain<T>>(std::unique_ptr<Potential<T>>, ChainStart<T>)>;
+template <Real T>
+Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, const std::string& sampler,
+                    const RunOptions& options, const std::vector<Quantity>& extra, double state_bytes);
+}  // namespace detail
+
+// Runs chains of a sampler side by side, each with a copy of the potential and a start of its own:
+//
+//     const Draws draws = run_chains(schools, Nuts{}, {.seed = 1, .directory = "schools"});
+//     std::cout << summary(draws);
+//
+// The draws depend on the seed, not on the number of threads. Ctrl-C ends a run after the current step of each chain,
+// with what was drawn (`interrupted` says so).
+template <Real T, class S>
+requires SamplerOf<S, T> Draws run_chains(const Potential<T>& potential, const S& sampler,
+                                          const RunOptions& options = {}) {
+    const detail::BeginChain<T> begin = [&](std::unique_ptr<Potential<T>> own, ChainStart<T> start) {
+        return sampler.begin(std::move(own), std::move(start));
+    };
+    std::vector<Quantity> extra;
+    if constexpr (requires { sampler.extra_quantities(potential); }) extra = sampler.extra_quantities(potential);
+    return detail::run_chains_of<T>(potential, begin, sampler.describe(), options, extra,
+                                    detail::state_bytes_of(sampler, potential.size(), sizeof(T)));
+}
+
+}  // namespace pollen

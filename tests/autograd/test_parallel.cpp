@@ -1,0 +1,83 @@
+#include "../support.hpp"
+
+#include <pollen/autograd/parallel.hpp>
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <thread>
+
+using namespace pollen;
+using namespace pollen::test;
+
+BOOST_AUTO_TEST_SUITE(parallel)
+
+BOOST_AUTO_TEST_CASE(ranges_depend_on_size_and_grain_alone) {
+    using Ranges = std::set<std::pair<std::int64_t, std::int64_t>>;
+    const auto ranges = [](int threads, std::int64_t n, std::int64_t grain) {
+        Ranges seen;
+        std::mutex mutex;
+        with_threads(threads, [&] {
+            parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) {
+                std::lock_guard<std::mutex> lock(mutex);
+                BOOST_TEST(seen.insert({begin, end}).second);
+            });
+        });
+        return seen;
+    };
+    const Ranges expected{{0, 30}, {30, 60}, {60, 90}, {90, 100}};
+    for (int threads : {1, 2, 4, 8}) BOOST_TEST((ranges(threads, 100, 30) == expected));
+    BOOST_TEST((ranges(2, 30, 30) == Ranges{{0, 30}}));
+    BOOST_TEST(ranges(2, 0, 30).empty());
+}
+
+BOOST_AUTO_TEST_CASE(small_work_stays_on_this_thread) {
+    const auto here = std::this_thread::get_id();
+    parallel_for(10, 10, [&](std::int64_t, std::int64_t) { BOOST_TEST((std::this_thread::get_id() == here)); });
+}
+
+BOOST_AUTO_TEST_CASE(exceptions_reach_the_caller) {
+    BOOST_TEST(error_of<ValueError>([] {
+                   parallel_for(1000, 1, [](std::int64_t begin, std::int64_t) {
+                       if (begin == 777) throw ValueError("stop");
+                   });
+               }) == "stop");
+}
+
+BOOST_AUTO_TEST_CASE(loops_nest) {
+    std::atomic<std::int64_t> total{0};
+    with_threads(4, [&] {
+        parallel_for(20, 1, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i)
+                parallel_for(100, 7, [&](std::int64_t lo, std::int64_t hi) { total += hi - lo; });
+        });
+    });
+    BOOST_TEST(total == 2000);
+}
+
+BOOST_AUTO_TEST_CASE(thread_limits) {
+    with_threads(3, [] { BOOST_TEST(thread_count() == 3); });
+    BOOST_TEST(error_of<ValueError>([] { with_threads(0, [] {}); }) == "with_threads: 0 threads; at least 1 is needed");
+}
+
+BOOST_AUTO_TEST_CASE(background_work_is_done_once_and_can_be_waited_for_anywhere) {
+    for (const int threads : {1, 2, 8})
+        with_threads(threads, [&] {
+            for (int round = 0; round < 200; ++round) {
+                std::atomic<int> runs = 0;
+                Background background;
+                background.start([&] { ++runs; });
+                // Also inside a loop, whose threads may not take up work from outside.
+                parallel_for(4, 1, [&](std::int64_t begin, std::int64_t) {
+                    if (begin == 0) background.wait();
+                });
+                BOOST_TEST_REQUIRE(runs == 1);
+                background.start([] { throw std::runtime_error("broken"); });
+                BOOST_CHECK_THROW(background.wait(), std::runtime_error);
+                background.wait();
+                background.start([&] { ++runs; });  // the destructor waits
+            }
+        });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

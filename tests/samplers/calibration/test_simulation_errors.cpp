@@ -1,0 +1,108 @@
+#include "../../support.hpp"
+#include "exact_simulation.hpp"
+
+#include <pollen/autograd/parallel.hpp>
+
+using namespace pollen;
+using namespace pollen::test;
+
+// What calibrate() and geweke_test() refuse, and how they end before their time.
+BOOST_AUTO_TEST_SUITE(check_errors)
+
+BOOST_AUTO_TEST_CASE(interrupts) {
+    std::atomic<int> steps = 0;
+    const Calibration c = calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 5000}, few);
+    BOOST_TEST(c.interrupted);
+    BOOST_TEST(c.replications > 0);
+    BOOST_TEST(c.replications < 100);
+    BOOST_TEST(std::ssize(c.quantities[0].ranks) == c.replications);
+    BOOST_TEST(summary(c).find("Warning: interrupted before all replications were done.\n") != std::string::npos);
+    steps = 0;
+    const GewekeTest g = geweke_test(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 100}, some);
+    BOOST_TEST(g.interrupted);
+    BOOST_TEST(g.chains == 0);
+    BOOST_TEST(!g.passed());
+    steps = 0;
+    BOOST_TEST(!calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 1}, few).passed());
+}
+
+BOOST_AUTO_TEST_CASE(errors_of_options) {
+    const auto error = [](CalibrationOptions o, const auto& change) {
+        change(o);
+        return error_of<ValueError>([&] { calibrate(simulation_of<Conjugate>(), Exact{}, o); });
+    };
+    BOOST_TEST(error(few, [](auto& o) { o.replications = 0; }) == "calibrate: replications is 0; at least 1 is needed");
+    BOOST_TEST(error(few, [](auto& o) { o.replications = 20'000'000; }) ==
+               "calibrate: replications is 20000000; at most 10000000 are possible");
+    BOOST_TEST(error(few, [](auto& o) { o.draws = 0; }) == "calibrate: draws is 0; at least 1 is needed");
+    BOOST_TEST(error(few, [](auto& o) { o.thin = 0; }) == "calibrate: thin is 0; at least 1 is needed");
+    BOOST_TEST(error(few, [](auto& o) { o.bins = 1; }) == "calibrate: bins is 1; at least 2 are needed");
+    BOOST_TEST(error(few, [](auto& o) { o.warmup = -1; }) == "calibrate: warmup is -1; it must not be negative");
+    BOOST_TEST(error(few, [](auto& o) { o.bins = 7; }) ==
+               "calibrate: 49 draws have 50 ranks, which 7 bins do not share equally");
+    const auto geweke_error = [](GewekeOptions o, const auto& change) {
+        change(o);
+        return error_of<ValueError>([&] { geweke_test(simulation_of<Conjugate>(), Exact{}, o); });
+    };
+    BOOST_TEST(geweke_error(some, [](auto& o) { o.chains = 0; }) == "geweke_test: chains is 0; at least 1 is needed");
+    BOOST_TEST(geweke_error(some, [](auto& o) { o.transitions = 0; }) ==
+               "geweke_test: transitions is 0; at least 1 is needed");
+    BOOST_TEST(geweke_error(some, [](auto& o) { o.draws = 19; }) == "geweke_test: draws is 19; at least 20 are needed");
+    BOOST_TEST(error_of<ValueError>([] { Calibration{}.passed(0); }) ==
+               "Calibration: level is 0; it must be between 0 and 1");
+    BOOST_TEST(error_of<ValueError>([] { summary(GewekeTest{}, 1); }) ==
+               "summary: level is 1; it must be between 0 and 1");
+}
+
+// Of all that fail, the first is named, at any number of threads.
+BOOST_AUTO_TEST_CASE(errors_of_a_replication) {
+    for (const int threads : {1, 2, 8}) {
+        with_threads(threads, [] {
+            BOOST_TEST(error_of<ShapeError>([] {
+                           calibrate(simulation_of<Conjugate>(), Exact{.bad_chain = 40, .also_bad = 16}, few);
+                       }) == "calibrate: replication 17: Exact: out of luck");
+            BOOST_TEST(error_of<ShapeError>([] {
+                           geweke_test(simulation_of<Conjugate>(), Exact{.bad_chain = 3, .also_bad = 1}, some);
+                       }) == "geweke_test: chain 2: Exact: out of luck");
+        });
+    }
+    const auto error = [](const auto& change) {
+        Simulation<double> model = simulation_of<Conjugate>();
+        change(model);
+        return error_of<Error>([&] { calibrate(model, Exact{}, few); });
+    };
+    BOOST_TEST(error([](auto& m) { m.prior = {}; }) == "calibrate: the simulation has no prior");
+    BOOST_TEST(error([](auto& m) { m.posterior = {}; }) == "calibrate: the simulation has no posterior");
+    BOOST_TEST(error([](auto& m) { m.posterior = [](auto, auto&) { return nullptr; }; }) ==
+               "calibrate: replication 1: there is no posterior");
+    BOOST_TEST(error([](auto& m) { m.prior = [](auto&) { return std::vector<double>(2); }; }) ==
+               "calibrate: replication 1: the prior draws 2 numbers; the posterior has 1");
+    BOOST_TEST(error([](auto& m) { m.prior = [](auto&) { return std::vector<double>{1e200}; }; }) ==
+               "calibrate: replication 1: energy is inf; it must be finite");
+    BOOST_TEST(error([](auto& m) {
+                   m.prior = [](auto&) -> std::vector<double> { throw std::runtime_error("no prior today"); };
+               }) == "calibrate: replication 1: no prior today");
+    BOOST_TEST(error([](auto& m) {
+                   m.posterior = [inner = m.posterior](auto x, auto& random) {
+                       auto u = inner(x, random);
+                       u->set_temperature(2);
+                       return u;
+                   };
+               }) ==
+               "calibrate: replication 1: the posterior has temperature 2; parameters drawn from the prior "
+               "belong to that of 1");
+    // Replications with different quantities.
+    const Simulation<double> one = simulation_of<Conjugate>(), two = simulation_of<Rounded>();
+    const Simulation<double> mixed{one.prior, [&](std::span<const double> x, Random& random) {
+                                       return (random.key().stream % 256 < 50 ? one : two).posterior(x, random);
+                                   }};
+    BOOST_TEST(error_of<ShapeError>([&] { calibrate(mixed, Exact{}, few); }) ==
+               "calibrate: replication 51 has 2 quantities; others have 1");
+    const Simulation<double> changing{one.prior, [&](std::span<const double> x, Random& random) {
+                                          return (random.uniform<double>() < 0.9 ? one : two).posterior(x, random);
+                                      }};
+    BOOST_TEST(error_of<ShapeError>([&] { geweke_test(changing, Exact{}, some); }) ==
+               "geweke_test: chain 1: the posterior has 2 quantities; another had 1");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,93 @@
+#pragma once
+
+#include "run_files.hpp"
+#include "walk_sampler.hpp"
+
+#include <pollen/data/io/atomic_file.hpp>
+#include <pollen/nn/distributions.hpp>
+#include <pollen/samplers/full_batch/nuts.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
+
+#include <atomic>
+#include <csignal>
+
+// A short run with files that can be ended at any evaluation of its model or call of the file system.
+namespace pollen::test {
+
+inline constexpr int chains = 4;
+
+inline RunOptions quiet(const std::string& directory) {
+    return {.chains = chains,
+            .warmup = 40,
+            .draws = 30,
+            .thin = 2,
+            .seed = 11,
+            .directory = directory,
+            .flush_every = 6,
+            .save_warmup = true,
+            .show = Show::nothing};
+}
+
+// Ends the process at one of the calls below.
+inline struct Fuse {
+    std::atomic<std::int64_t> evaluations = 0, calls = 0;
+    std::int64_t evaluation = -1, call = -1;  // the one it burns at
+    int signal = SIGKILL;
+} fuse;
+
+inline void burn() { std::raise(fuse.signal); }
+
+// Calls of the file system that do half of what they should, and then the process is gone; or all of it. What was
+// written survives the process, if not the machine, without being flushed to the disk, which would take its time.
+inline void arm_files() {
+    detail::FileCalls& calls = detail::file_calls();
+    const detail::FileCalls own;
+    calls.write = [own](int file, const void* data, std::size_t bytes) {
+        if (fuse.calls++ == fuse.call) {
+            own.write(file, data, bytes / 2);
+            burn();
+        }
+        return own.write(file, data, bytes);
+    };
+    calls.fsync = [](int) {
+        if (fuse.calls++ == fuse.call) burn();
+        return 0;
+    };
+    calls.rename = [own](const char* from, const char* to) {
+        const std::int64_t now = fuse.calls++;
+        if (now == fuse.call && now % 2) burn();
+        const int result = own.rename(from, to);
+        if (now == fuse.call) burn();
+        return result;
+    };
+}
+
+inline Draws run(const RunOptions& options, bool nuts) {
+    const Tensor<double> y{28, 8, -3, 7, -1, 1, 18, 12}, sigma{15, 10, 16, 11, 9, 11, 10, 18};
+    const auto count = [] {
+        if (fuse.evaluations++ == fuse.evaluation) burn();
+    };
+    if (!nuts) {
+        return run_chains(ModelPotential<float>([=](Model<float>& m) {
+                              count();
+                              const auto x = m.real("x", {3, 2});
+                              m.prior(sum(square(x)) * -0.5);
+                          }),
+                          Walk{.weight = 2}, options);
+    }
+    return run_chains(ModelPotential<double>([=](Model<double>& m) {
+                          count();
+                          const auto mu = m.real("mu"), tau = m.positive("tau"), z = m.real("z", {8});
+                          m.prior(normal_lpdf(mu, 0, 5));
+                          m.prior(half_cauchy_lpdf(tau, 5));
+                          m.prior(normal_lpdf(z, 0, 1));
+                          m.likelihood(normal_lpdf(y, m.quantity("theta", mu + tau * z), sigma));
+                      }),
+                      Nuts{}, options);
+}
+
+struct ResetCalls {
+    ~ResetCalls() { detail::file_calls() = detail::FileCalls(); }
+};
+
+}  // namespace pollen::test
