@@ -28,7 +28,7 @@ constexpr std::int64_t points = 50;
 constexpr double noise = 0.5;
 
 template <Real T>
-class LaplacePosterior : public Posterior<T> {
+class LaplacePosterior final : public Concrete<LaplacePosterior<T>, Posterior<T>> {
   public:
     LaplacePosterior(const Parameter<T>& parameter, double initial_scale) : mu(parameter) {
         rho = {.shape = mu.shape, .init = Init::constant(std::log(std::expm1(initial_scale)))};
@@ -67,11 +67,10 @@ class LaplacePosterior : public Posterior<T> {
         mu.value = mean;
         start_with(rho, mu);
     }
-    void visit(Visitor<T>& visitor) override {
-        visitor.parameter("mu", mu);
-        visitor.parameter("rho", rho);
+    static void members(auto& self, auto& visitor) {
+        visitor.parameter("mu", self.mu);
+        visitor.parameter("rho", self.rho);
     }
-    std::unique_ptr<Posterior<T>> clone() const override { return std::make_unique<LaplacePosterior>(*this); }
     std::string describe() const override { return "LaplacePosterior"; }
 
   private:

@@ -8,4 +8,5 @@
 #include <pollen/nn/layers/embedding.hpp>
 #include <pollen/nn/layers/norm.hpp>
 #include <pollen/nn/layers/pooling.hpp>
+#include <pollen/nn/module/residual.hpp>
 #include <pollen/nn/module/sequential.hpp>

@@ -49,12 +49,6 @@ Var<T> Conv2d<T>::forward(Pass<T>& pass, Var<T> x) const {
 }
 
 template <Real T>
-void Conv2d<T>::visit(Visitor<T>& visitor) {
-    visitor.parameter("weight", weight);
-    if (has_bias_) visitor.parameter("bias", bias);
-}
-
-template <Real T>
 std::string Conv2d<T>::describe() const {
     const Conv2dOptions& o = options_;
     return call("Conv2d", inputs_, weight.shape[0], Pair{weight.shape[2], weight.shape[3]}) +
@@ -79,12 +73,6 @@ template <Real T>
 Var<T> ConvTranspose2d<T>::forward(Pass<T>& pass, Var<T> x) const {
     const Var<T> y = conv_transpose2d(x, pass(weight), options_);
     return has_bias_ ? y + reshape(pass(bias), {outputs_, 1, 1}) : y;
-}
-
-template <Real T>
-void ConvTranspose2d<T>::visit(Visitor<T>& visitor) {
-    visitor.parameter("weight", weight);
-    if (has_bias_) visitor.parameter("bias", bias);
 }
 
 template <Real T>

@@ -28,8 +28,13 @@ class Conv2d final : public Layer<Conv2d<T>, T> {
     Conv2d(std::int64_t inputs, std::int64_t outputs, Size2d kernel, ConvOptions options = {});
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
-    void visit(Visitor<T>& visitor) override;
+    static void members(auto& self, auto& visitor) {
+        visitor.parameter("weight", self.weight);
+        if (self.has_bias_) visitor.parameter("bias", self.bias);
+    }
     std::string describe() const override;
+    bool linear_in_parameters() const override { return true; }
+    int feature_axis(int) const override { return 1; }
 
     const Conv2dOptions& options() const { return options_; }
     bool has_bias() const { return has_bias_; }
@@ -59,8 +64,13 @@ class ConvTranspose2d final : public Layer<ConvTranspose2d<T>, T> {
     ConvTranspose2d(std::int64_t inputs, std::int64_t outputs, Size2d kernel, ConvTransposeOptions options = {});
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
-    void visit(Visitor<T>& visitor) override;
+    static void members(auto& self, auto& visitor) {
+        visitor.parameter("weight", self.weight);
+        if (self.has_bias_) visitor.parameter("bias", self.bias);
+    }
     std::string describe() const override;
+    bool linear_in_parameters() const override { return true; }
+    int feature_axis(int) const override { return 1; }
 
     Parameter<T> weight, bias;
 

@@ -20,12 +20,6 @@ Var<T> Dense<T>::forward(Pass<T>& pass, Var<T> x) const {
 }
 
 template <Real T>
-void Dense<T>::visit(Visitor<T>& visitor) {
-    visitor.parameter("weight", weight);
-    if (has_bias_) visitor.parameter("bias", bias);
-}
-
-template <Real T>
 std::string Dense<T>::describe() const {
     return call("Dense", weight.shape[1], weight.shape[0]) + (has_bias_ ? "" : " without bias");
 }

@@ -16,8 +16,12 @@ class Dense final : public Layer<Dense<T>, T> {
     Dense(std::int64_t inputs, std::int64_t outputs, DenseOptions options = {});
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
-    void visit(Visitor<T>& visitor) override;
+    static void members(auto& self, auto& visitor) {
+        visitor.parameter("weight", self.weight);
+        if (self.has_bias_) visitor.parameter("bias", self.bias);
+    }
     std::string describe() const override;
+    bool linear_in_parameters() const override { return true; }
 
     bool has_bias() const { return has_bias_; }
 

@@ -11,7 +11,7 @@ class Embedding final : public Layer<Embedding<T>, T> {
     Embedding(std::int64_t rows, std::int64_t width, Init init = Init::normal(0, 1));
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
-    void visit(Visitor<T>& visitor) override { visitor.parameter("table", table); }
+    static void members(auto& self, auto& visitor) { visitor.parameter("table", self.table); }
     std::string describe() const override;
 
     Parameter<T> table;

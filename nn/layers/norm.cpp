@@ -22,12 +22,6 @@ Var<T> LayerNorm<T>::forward(Pass<T>& pass, Var<T> x) const {
 }
 
 template <Real T>
-void LayerNorm<T>::visit(Visitor<T>& visitor) {
-    visitor.parameter("scale", scale);
-    visitor.parameter("shift", shift);
-}
-
-template <Real T>
 std::string LayerNorm<T>::describe() const {
     return call("LayerNorm", scale.shape[0]);
 }
@@ -47,13 +41,6 @@ Var<T> FilterResponseNorm<T>::forward(Pass<T>& pass, Var<T> x) const {
                          std::to_string(scale.shape[0]) + ", height, width) are needed");
     const Var<T> spread = pow(mean(square(x), {2, 3}, true) + epsilon_, T(-0.5));
     return maximum(x * (spread * pass(scale)) + pass(shift), pass(threshold));
-}
-
-template <Real T>
-void FilterResponseNorm<T>::visit(Visitor<T>& visitor) {
-    visitor.parameter("scale", scale);
-    visitor.parameter("shift", shift);
-    visitor.parameter("threshold", threshold);
 }
 
 template <Real T>

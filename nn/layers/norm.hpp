@@ -11,7 +11,10 @@ class LayerNorm final : public Layer<LayerNorm<T>, T> {
     explicit LayerNorm(std::int64_t size, double epsilon = 1e-5);
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
-    void visit(Visitor<T>& visitor) override;
+    static void members(auto& self, auto& visitor) {
+        visitor.parameter("scale", self.scale);
+        visitor.parameter("shift", self.shift);
+    }
     std::string describe() const override;
 
     Parameter<T> scale, shift;
@@ -29,7 +32,11 @@ class FilterResponseNorm final : public Layer<FilterResponseNorm<T>, T> {
     explicit FilterResponseNorm(std::int64_t channels, double epsilon = 1e-6);
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
-    void visit(Visitor<T>& visitor) override;
+    static void members(auto& self, auto& visitor) {
+        visitor.parameter("scale", self.scale);
+        visitor.parameter("shift", self.shift);
+        visitor.parameter("threshold", self.threshold);
+    }
     std::string describe() const override;
 
     Parameter<T> scale, shift, threshold;

@@ -11,7 +11,7 @@ namespace pollen {
 //
 // Scored by accuracy: a logit above 0 means 1.
 template <Real T = float>
-class Bernoulli : public Likelihood<T> {
+class Bernoulli final : public Concrete<Bernoulli<T>, Likelihood<T>> {
   public:
     Var<T> log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& batch) const override;
 
@@ -20,7 +20,6 @@ class Bernoulli : public Likelihood<T> {
     double score(const Tensor<T>& outputs, const Dataset<T>& batch) const override;
     double finish(double total, std::int64_t items) const override { return total / static_cast<double>(items); }
 
-    std::unique_ptr<Likelihood<T>> clone() const override { return std::make_unique<Bernoulli>(*this); }
     std::string describe() const override { return "Bernoulli"; }
 };
 

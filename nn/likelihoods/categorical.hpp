@@ -10,7 +10,7 @@ namespace pollen {
 //
 // Scored by accuracy; of equal logits the first one counts.
 template <Real T = float>
-class Categorical : public Likelihood<T> {
+class Categorical final : public Concrete<Categorical<T>, Likelihood<T>> {
   public:
     Var<T> log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& batch) const override;
 
@@ -22,7 +22,6 @@ class Categorical : public Likelihood<T> {
     // The probabilities of the classes, each row of logits by itself.
     static Tensor<T> probabilities(const Tensor<T>& logits);
 
-    std::unique_ptr<Likelihood<T>> clone() const override { return std::make_unique<Categorical>(*this); }
     std::string describe() const override { return "Categorical"; }
 };
 

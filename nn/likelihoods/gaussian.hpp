@@ -15,7 +15,7 @@ namespace pollen {
 // A predicted sd without a bound could shrink until 1 / sd^2 is no float any more, as it does where a network fits an
 // item exactly. Scored by the root of the mean squared error of the means.
 template <Real T = float>
-class Gaussian : public Likelihood<T> {
+class Gaussian final : public Concrete<Gaussian<T>, Likelihood<T>> {
   public:
     static constexpr double smallest_sd = 1e-6;
 
@@ -30,10 +30,9 @@ class Gaussian : public Likelihood<T> {
     double score(const Tensor<T>& outputs, const Dataset<T>& batch) const override;
     double finish(double total, std::int64_t items) const override;
 
-    void visit(Visitor<T>& visitor) override {
-        if (noise_ == Noise::learned) visitor.parameter("log_sd", log_sd);
+    static void members(auto& self, auto& visitor) {
+        if (self.noise_ == Noise::learned) visitor.parameter("log_sd", self.log_sd);
     }
-    std::unique_ptr<Likelihood<T>> clone() const override { return std::make_unique<Gaussian>(*this); }
     std::string describe() const override;
 
     Parameter<T> log_sd;  // where the noise is learned

@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/ops.hpp>
 #include <pollen/data/sets/dataset.hpp>
+#include <pollen/nn/module/concrete.hpp>
 #include <pollen/nn/module/pass.hpp>
 
 #include <memory>

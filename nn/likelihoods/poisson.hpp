@@ -11,7 +11,7 @@ namespace pollen {
 //
 // Scored by the mean deviance, 2 (log p(y | log y) - log p(y | x)): 0 where every rate is the count itself.
 template <Real T = float>
-class Poisson : public Likelihood<T> {
+class Poisson final : public Concrete<Poisson<T>, Likelihood<T>> {
   public:
     Var<T> log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& batch) const override;
 
@@ -20,7 +20,6 @@ class Poisson : public Likelihood<T> {
     double score(const Tensor<T>& outputs, const Dataset<T>& batch) const override;
     double finish(double total, std::int64_t items) const override { return total / static_cast<double>(items); }
 
-    std::unique_ptr<Likelihood<T>> clone() const override { return std::make_unique<Poisson>(*this); }
     std::string describe() const override { return "Poisson"; }
 };
 

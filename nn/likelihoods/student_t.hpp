@@ -13,7 +13,7 @@ namespace pollen {
 // The scale is given, or learned: log scale is then a parameter, "log_scale". Scored by the root of the mean squared
 // error of the centres.
 template <Real T = float>
-class StudentT : public Likelihood<T> {
+class StudentT final : public Concrete<StudentT<T>, Likelihood<T>> {
   public:
     static StudentT known(double nu, double scale = 1);
     static StudentT learned(double nu, double initial_scale = 1);
@@ -25,10 +25,9 @@ class StudentT : public Likelihood<T> {
     double score(const Tensor<T>& outputs, const Dataset<T>& batch) const override;
     double finish(double total, std::int64_t items) const override;
 
-    void visit(Visitor<T>& visitor) override {
-        if (learned_) visitor.parameter("log_scale", log_scale);
+    static void members(auto& self, auto& visitor) {
+        if (self.learned_) visitor.parameter("log_scale", self.log_scale);
     }
-    std::unique_ptr<Likelihood<T>> clone() const override { return std::make_unique<StudentT>(*this); }
     std::string describe() const override;
 
     Parameter<T> log_scale;  // where the scale is learned

@@ -1,4 +1,4 @@
-#include <pollen/nn/module/module.hpp>
+#include <pollen/nn/module/walk.hpp>
 
 #include <algorithm>
 #include <sstream>
@@ -12,20 +12,14 @@ std::int64_t parameter_count(const HasParameters<T>& tree) {
 
 namespace {
 
-// A whole module's table has one line for each part that is not made of parts itself.
-template <Real T>
-class CountParts : public Visitor<T> {
-  public:
-    void parameter(const std::string&, Parameter<T>&) override {}
-    void part(const std::string&, Module<T>&) override { ++parts; }
-    int parts = 0;
-};
-
 template <Real T>
 bool has_parts(const Module<T>& module) {
-    CountParts<T> visitor;
-    const_cast<Module<T>&>(module).visit(visitor);
-    return visitor.parts > 0;
+    bool found = false;
+    each_module(module, [&](const std::string&, const Module<T>& part) {
+        found |= &part != &module;
+        return !found;
+    });
+    return found;
 }
 
 std::string with_commas(std::int64_t n) {
@@ -54,7 +48,7 @@ std::string summary(const Module<T>& module, const Shape& input) {
     const Tensor<T> zeros = Tensor<T>::zeros(Shape{std::max<std::int64_t>(1, parameters.size())});
     Pass<T> pass(tape, parameters, {}, zeros.values().first(static_cast<std::size_t>(parameters.size())));
     pass.observer = [&](const Module<T>& part, const Var<T>& y) {
-        if (has_parts(part)) return;
+        if (has_parts(part)) return;  // its parts have lines of their own
         lines.push_back(
             {part.describe(), to_string(Shape(y.shape().sizes().subspan(1))), with_commas(parameter_count<T>(part))});
     };

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <pollen/autograd/ops.hpp>
+#include <pollen/nn/module/concrete.hpp>
 #include <pollen/nn/module/pass.hpp>
 
-#include <iosfwd>
+#include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 
 namespace pollen {
 
@@ -20,63 +20,46 @@ namespace pollen {
 //       public:
 //         explicit Scale(std::int64_t n) : scale_{.shape = {n}, .init = Init::constant(1)} {}
 //         Var<T> forward(Pass<T>& pass, Var<T> x) const override { return x * pass(scale_); }
-//         void visit(Visitor<T>& visitor) override { visitor.parameter("scale", scale_); }
+//         static void members(auto& self, auto& visitor) { visitor.parameter("scale", self.scale_); }
 //         std::string describe() const override { return "Scale"; }
 //       private:
 //         Parameter<T> scale_;
 //     };
 template <Real T>
+using Part = Owned<Module<T>>;  // a module inside another one
+template <Real T>
+using ChangePart = std::function<Part<T>(const Module<T>& part, const std::string& name)>;
+
+template <Real T>
 class Module : public HasParameters<T> {
   public:
-    using Number = T;
-
-    // The module's value at x.
+    // The module's value at x: forward(), which the pass's observer is told of.
     Var<T> operator()(Pass<T>& pass, Var<T> x) const {
         const Var<T> y = forward(pass, x);
         if (pass.observer) pass.observer(*this, y);
         return y;
     }
 
+    virtual Var<T> forward(Pass<T>& pass, Var<T> x) const = 0;
+
     virtual std::unique_ptr<Module<T>> clone() const = 0;
     virtual std::string describe() const = 0;  // "Dense(784, 800)"
     // The same with everything that training depends on, where that is more: what a resumed run is compared by.
     virtual std::string details() const { return describe(); }
 
-  protected:
-    virtual Var<T> forward(Pass<T>& pass, Var<T> x) const = 0;
+    // A container returns a copy of itself in which change(part, name) stands for each part, named as in visit(). Other
+    // modules return null.
+    virtual std::unique_ptr<Module<T>> rebuild(const ChangePart<T>&) const { return nullptr; }
+
+    // Whether the outputs are linear in the parameters; then random weights can be drawn in other ways (Estimator).
+    virtual bool linear_in_parameters() const { return false; }
+    // The axis of inputs and outputs of this rank that counts the features: 1, the channels, for layers of images.
+    virtual int feature_axis(int rank) const { return rank - 1; }
 };
 
-// The base of a layer of type Self: copying done once for all. A copy is a Self, so what derives from Self in turn
-// needs a clone() of its own; the layers of this library are final.
+// The base of a layer of type Self.
 template <class Self, Real T>
-class Layer : public Module<T> {
-  public:
-    std::unique_ptr<Module<T>> clone() const override {
-        return std::make_unique<Self>(static_cast<const Self&>(*this));
-    }
-};
-
-// A module inside another one, of any type; copied along with it.
-template <Real T>
-class Part {
-  public:
-    template <class M>
-    requires std::derived_from<std::remove_cvref_t<M>, Module<T>> Part(M&& module)
-        : module_(std::make_unique<std::remove_cvref_t<M>>(std::forward<M>(module))) {}
-    Part(std::unique_ptr<Module<T>> module) : module_(std::move(module)) {}
-    Part(const Part& other) : module_(other.module_->clone()) {}
-    Part(Part&&) noexcept = default;
-    Part& operator=(Part other) noexcept {
-        std::swap(module_, other.module_);
-        return *this;
-    }
-
-    Module<T>& operator*() const { return *module_; }
-    Module<T>* operator->() const { return module_.get(); }
-
-  private:
-    std::unique_ptr<Module<T>> module_;
-};
+using Layer = Concrete<Self, Module<T>>;
 
 // How many numbers there are to learn.
 template <Real T>

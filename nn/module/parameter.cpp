@@ -1,55 +1,24 @@
 #include <pollen/autograd/streams.hpp>
-#include <pollen/nn/module/module.hpp>
+#include <pollen/nn/module/walk.hpp>
 
 #include <algorithm>
 #include <functional>
 
 namespace pollen {
 
-namespace {
-
-// Calls use(name, parameter) for every parameter below.
-template <Real T, class Use>
-class EachParameter : public Visitor<T> {
-  public:
-    EachParameter(std::string prefix, Use use) : prefix_(std::move(prefix)), use_(std::move(use)) {}
-
-    void parameter(const std::string& name, Parameter<T>& parameter) override { use_(path(name), parameter); }
-    void part(const std::string& name, Module<T>& module) override {
-        std::string outer = std::exchange(prefix_, path(name));
-        module.visit(*this);
-        prefix_ = std::move(outer);
-    }
-
-  private:
-    std::string path(const std::string& name) const { return prefix_.empty() ? name : prefix_ + "." + name; }
-
-    std::string prefix_;
-    Use use_;
-};
-
-template <Real T, class Use>
-void each_parameter(HasParameters<T>& tree, const std::string& prefix, Use use) {
-    EachParameter<T, Use> visitor(prefix, std::move(use));
-    tree.visit(visitor);
-}
-
-}  // namespace
-
 template <Real T>
 void Parameters<T>::add(const std::string& prefix, const HasParameters<T>& tree) {
-    // Nothing is changed here; a second, const form of visit() in every layer would be a high price for saying so.
-    auto& visited = const_cast<HasParameters<T>&>(tree);
-    each_parameter(visited, prefix, [this](const std::string& name, Parameter<T>& parameter) {
+    const auto append = [this](const std::string& name, const Parameter<T>& parameter) {
         for (const Entry& entry : entries_) {
             if (entry.name == name)
-                throw ValueError("two parameters are called " + name + "; does visit() of a layer name one twice?");
+                throw ValueError("two parameters are called " + name + "; does members() of a layer name one twice?");
             if (entry.parameter == &parameter)
                 throw ValueError("parameter " + name + " is visited twice, first as " + entry.name);
         }
         entries_.push_back({name, &parameter, size_});
         size_ += parameter.shape.size();
-    });
+    };
+    each_parameter(tree, append, prefix);
     places_.clear();
     for (std::size_t k = 0; k < entries_.size(); ++k) places_.emplace_back(entries_[k].parameter, k);
     std::sort(places_.begin(), places_.end(),
@@ -57,12 +26,10 @@ void Parameters<T>::add(const std::string& prefix, const HasParameters<T>& tree)
 }
 
 template <Real T>
-std::size_t Parameters<T>::index(const Parameter<T>& parameter) const {
+std::optional<std::size_t> Parameters<T>::find(const Parameter<T>& parameter) const {
     const auto at = std::lower_bound(places_.begin(), places_.end(), &parameter,
                                      [](const auto& place, const auto* p) { return std::less<>()(place.first, p); });
-    if (at == places_.end() || at->first != &parameter)
-        throw ValueError("a parameter of shape " + to_string(parameter.shape) +
-                         " is used in a pass over another network; does visit() of its layer name it?");
+    if (at == places_.end() || at->first != &parameter) return {};
     return at->second;
 }
 
@@ -73,11 +40,6 @@ void Parameters<T>::check_values() const {
             throw ValueError("parameter " + entry.name + " " + to_string(entry.parameter->shape) +
                              " has no value yet: call initialise(), load() or train() first");
     }
-}
-
-template <Real T>
-bool Parameters<T>::have_values() const {
-    return std::all_of(entries_.begin(), entries_.end(), [](const Entry& e) { return e.parameter->has_value(); });
 }
 
 template <Real T>
@@ -92,7 +54,7 @@ Tensor<T> Parameters<T>::flatten() const {
 template <Real T>
 std::int64_t unflatten(HasParameters<T>& tree, std::span<const T> theta) {
     std::int64_t used = 0;
-    each_parameter(tree, "", [&](const std::string& name, Parameter<T>& parameter) {
+    each_parameter(tree, [&](const std::string& name, Parameter<T>& parameter) {
         const std::int64_t size = parameter.shape.size();
         if (used + size > static_cast<std::int64_t>(theta.size()))
             throw ShapeError("unflatten: theta has " + std::to_string(theta.size()) + " numbers; up to parameter " +
@@ -107,7 +69,7 @@ std::int64_t unflatten(HasParameters<T>& tree, std::span<const T> theta) {
 template <Real T>
 std::uint32_t initialise(HasParameters<T>& tree, std::uint64_t seed, Which which, std::uint32_t first_stream) {
     std::uint32_t stream = first_stream;
-    each_parameter(tree, "", [&](const std::string&, Parameter<T>& parameter) {
+    each_parameter(tree, [&](const std::string&, Parameter<T>& parameter) {
         const std::uint32_t own = stream++;
         if (which == Which::missing && parameter.has_value()) return;
         parameter.value = Tensor<T>::empty(parameter.shape);

@@ -4,6 +4,7 @@
 #include <pollen/nn/module/init.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,21 +26,30 @@ struct Parameter {
     bool has_value() const { return value.shape() == shape; }
 };
 
-// Walks through the named parts of a tree.
-template <Real T>
-class Visitor {
+// Is shown the named parts of a tree: a Visitor may change them, a ConstVisitor may not.
+template <class ParameterT, class ModuleT>
+class BasicVisitor {
   public:
-    virtual ~Visitor() = default;
-    virtual void parameter(const std::string& name, Parameter<T>& parameter) = 0;
-    virtual void part(const std::string& name, Module<T>& module) = 0;
+    using ParameterType = ParameterT;
+    using ModuleType = ModuleT;
+    virtual ~BasicVisitor() = default;
+    virtual void parameter(const std::string& name, ParameterT& parameter) = 0;
+    virtual void part(const std::string& name, ModuleT& module) = 0;
 };
+template <Real T>
+using Visitor = BasicVisitor<Parameter<T>, Module<T>>;
+template <Real T>
+using ConstVisitor = BasicVisitor<const Parameter<T>, const Module<T>>;
 
-// What has parameters: modules and likelihoods. visit() names them, always in the same order.
+// What has parameters: modules, likelihoods and posteriors. visit() shows them to a visitor under their names, always
+// in the same order. Concrete writes both functions.
 template <Real T>
 class HasParameters {
   public:
+    using Number = T;
     virtual ~HasParameters() = default;
-    virtual void visit(Visitor<T>&) {}
+    virtual void visit(Visitor<T>&) = 0;
+    virtual void visit(ConstVisitor<T>&) const = 0;
 };
 
 // The parameters of a network, and of what else is learned along with it, in the order of the visit, and how they lie
@@ -62,12 +72,11 @@ class Parameters {
     std::size_t count() const { return entries_.size(); }  // how many tensors
     std::int64_t size() const { return size_; }            // how many numbers in all
 
-    // The place of a parameter in entries().
-    std::size_t index(const Parameter<T>& parameter) const;
+    // The place of a parameter in entries(), or nothing if it is not there.
+    std::optional<std::size_t> find(const Parameter<T>& parameter) const;
 
     // Throws a ValueError that names the first parameter without a value.
     void check_values() const;
-    bool have_values() const;
 
     // theta, a copy of all values.
     Tensor<T> flatten() const;

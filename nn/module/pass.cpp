@@ -9,6 +9,7 @@ void Pass<T>::restart(PassOptions options, std::span<const T> theta) {
     complexities_.clear();
     leaves_.clear();
     drawn_.clear();
+    computed_.clear();
     if (theta.empty())
         parameters_->check_values();
     else if (std::ssize(theta) != parameters_->size())
@@ -21,25 +22,19 @@ void Pass<T>::restart(PassOptions options, std::span<const T> theta) {
 }
 
 template <Real T>
-Var<T> Pass<T>::at(const Module<T>& module, const Parameters<T>& parameters, std::vector<Var<T>> leaves, Var<T> x) {
-    const Parameters<T>* outer = std::exchange(parameters_, &parameters);
-    std::swap(leaves_, leaves);
-    auto watching = std::exchange(observer, {});
-    GradientSink<T>* const outer_sink = std::exchange(sink, nullptr);
-    const auto restore = [&] {
-        observer = std::move(watching);
-        sink = outer_sink;
-        parameters_ = outer;
-        std::swap(leaves_, leaves);
-    };
-    try {
-        const Var<T> y = module(*this, x);
-        restore();
-        return y;
-    } catch (...) {
-        restore();
-        throw;
-    }
+Var<T> Pass<T>::operator()(const Parameter<T>& parameter) const {
+    if (const auto computed = computed_.find(&parameter); computed != computed_.end()) return computed->second;
+    return leaves_[index(parameter)];
+}
+
+template <Real T>
+std::size_t Pass<T>::index(const Parameter<T>& parameter) const {
+    const std::optional<std::size_t> k = parameters_->find(parameter);
+    if (!k)
+        throw ValueError("a parameter of shape " + to_string(parameter.shape) +
+                         " is used in a pass over another network; does members() of its layer name it?");
+    if (*k >= leaves_.size()) throw TapeError("a pass is used before restart() put the parameters on its tape");
+    return *k;
 }
 
 template class Pass<float>;

@@ -42,12 +42,13 @@ class Pass {
     // must stay as they are until the tape is cleared.
     void restart(PassOptions options = {}, std::span<const T> theta = {});
 
-    Var<T> operator()(const Parameter<T>& parameter) const { return leaves_[index(parameter)]; }
-    std::size_t index(const Parameter<T>& parameter) const {
-        const std::size_t k = parameters_->index(parameter);
-        if (k >= leaves_.size()) throw TapeError("a pass is used before restart() put the parameters on its tape");
-        return k;
-    }
+    // A parameter's value: its leaf, or what set() gave it.
+    Var<T> operator()(const Parameter<T>& parameter) const;
+    // Gives a value to a parameter that has no leaf: how a module is evaluated at weights that are computed. It stays
+    // until the next set() or restart().
+    void set(const Parameter<T>& parameter, Var<T> value) { computed_[&parameter] = value; }
+    // The place of a parameter in leaves().
+    std::size_t index(const Parameter<T>& parameter) const;
 
     // The parameters in the order of Parameters::entries(): after backward() their gradients are here, but for those
     // that went to the sink.
@@ -86,9 +87,6 @@ class Pass {
     const std::vector<Var<T>>& complexities() const { return complexities_; }
     bool complexity_value() const { return options_.complexity_value; }
 
-    // The same pass with other leaves: how a module is evaluated at weights that are computed rather than stored.
-    Var<T> at(const Module<T>& module, const Parameters<T>& parameters, std::vector<Var<T>> leaves, Var<T> x);
-
     // Called with every module and its output, parts before wholes, if set.
     std::function<void(const Module<T>&, const Var<T>& output)> observer;
 
@@ -100,6 +98,7 @@ class Pass {
     const Parameters<T>* parameters_;
     PassOptions options_;
     std::vector<Var<T>> leaves_;
+    std::unordered_map<const Parameter<T>*, Var<T>> computed_;
     std::unordered_map<const void*, std::vector<Var<T>>> drawn_;
     std::vector<Var<T>> complexities_;
     std::uint32_t random_layers_ = 0, random_weights_ = 0;

@@ -179,7 +179,7 @@ std::vector<T> NetworkPotential<T>::start() const {
 
 template <Real T>
 std::vector<T> NetworkPotential<T>::start(std::uint64_t seed) const {
-    const NetworkPotential fresh(*this);
+    NetworkPotential fresh(*this);
     initialise<T>(*fresh.net_, *fresh.likelihood_, seed, Which::all);
     return fresh.start();
 }

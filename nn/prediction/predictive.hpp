@@ -103,13 +103,17 @@ class Ensemble : public HasParameters<T> {
         return *this;
     }
     std::size_t size() const { return members_.size(); }
-    Module<T>& operator[](std::size_t k) const { return *members_.at(k); }
+    Module<T>& operator[](std::size_t k) { return *members_.at(k); }
+    const Module<T>& operator[](std::size_t k) const { return *members_.at(k); }
 
-    void visit(Visitor<T>& visitor) override {
-        for (std::size_t k = 0; k < members_.size(); ++k) visitor.part(std::to_string(k), *members_[k]);
-    }
+    void visit(Visitor<T>& visitor) override { each(*this, visitor); }
+    void visit(ConstVisitor<T>& visitor) const override { each(*this, visitor); }
 
   private:
+    static void each(auto& self, auto& visitor) {
+        for (std::size_t k = 0; k < self.size(); ++k) visitor.part(std::to_string(k), self[k]);
+    }
+
     std::vector<Part<T>> members_;
 };
 

@@ -2,7 +2,7 @@
 
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/nn/module/save.hpp>
-#include <pollen/nn/module/sequential.hpp>
+#include <pollen/nn/module/walk.hpp>
 #include <pollen/nn/pruning/sparse.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 
@@ -11,25 +11,6 @@
 namespace pollen {
 
 namespace {
-
-// A copy of the network in which replace(module, name) may put something else for a part; null leaves it as it is.
-template <Real T, class Replace>
-std::unique_ptr<Module<T>> rebuilt(const Module<T>& module, const std::string& prefix, const Replace& replace) {
-    if (const auto* sequence = dynamic_cast<const Sequential<T>*>(&module)) {
-        auto copy = std::make_unique<Sequential<T>>();
-        for (std::size_t k = 0; k < sequence->size(); ++k)
-            copy->add(rebuilt((*sequence)[k], prefix + std::to_string(k) + ".", replace));
-        return copy;
-    }
-    if (const auto* residual = dynamic_cast<const Residual<T>*>(&module)) {
-        Part<T> body(rebuilt(residual->body(), prefix + "body.", replace));
-        if (!residual->shortcut()) return std::make_unique<Residual<T>>(std::move(body));
-        Part<T> shortcut(rebuilt(*residual->shortcut(), prefix + "shortcut.", replace));
-        return std::make_unique<Residual<T>>(std::move(body), std::move(shortcut));
-    }
-    std::unique_ptr<Module<T>> other = replace(module, prefix);
-    return other ? std::move(other) : module.clone();
-}
 
 template <Real T>
 bool sparse_enough(const Tensor<T>& weight, double max_density) {
@@ -79,27 +60,27 @@ std::unique_ptr<Module<T>> empty_twin(const Module<T>& module) {
 }  // namespace
 
 template <Real T>
-std::unique_ptr<Module<T>> compress(const Module<T>& net, CompressOptions options) {
+Part<T> compress(const Module<T>& net, CompressOptions options) {
     if (!(options.max_density >= 0 && options.max_density <= 1))
         throw ValueError("compress: max_density is " + to_text(options.max_density) + "; it must be from 0 to 1");
-    if (const auto weights = bayesian_weights(const_cast<Module<T>&>(net)); !weights.empty())
+    if (const auto weights = bayesian_weights(net); !weights.empty())
         throw ValueError("compress: " + weights[0].name + " has a posterior; take mean_network() first");
     Parameters<T>(net).check_values();
-    return rebuilt(
-        net, "", [&](const Module<T>& module, const std::string&) { return sparse_twin(module, options.max_density); });
+    return replaced<T>(
+        net, [&](const Module<T>& layer, const std::string&) { return sparse_twin(layer, options.max_density); });
 }
 
 template <Real T>
-std::unique_ptr<Module<T>> compressed_from(const TensorFile& file, const Module<T>& form) {
-    std::unique_ptr<Module<T>> net = rebuilt(form, "", [&](const Module<T>& module, const std::string& prefix) {
-        return file.contains(prefix + "weight.gaps") ? empty_twin(module) : nullptr;
+Part<T> compressed_from(const TensorFile& file, const Module<T>& form) {
+    Part<T> net = replaced<T>(form, [&](const Module<T>& layer, const std::string& path) {
+        return file.contains(joined(path, "weight.gaps")) ? empty_twin(layer) : nullptr;
     });
     from_tensors(file, *net);
     return net;
 }
 
 template <Real T>
-std::unique_ptr<Module<T>> load_compressed(const std::string& path, const Module<T>& form) {
+Part<T> load_compressed(const std::string& path, const Module<T>& form) {
     return compressed_from(read_safetensors(path), form);
 }
 
@@ -118,11 +99,11 @@ std::size_t nonzero_count(const Module<T>& net) {
     return static_cast<std::size_t>(count);
 }
 
-#define POLLEN_INSTANTIATE(T)                                                                  \
-    template std::unique_ptr<Module<T>> compress(const Module<T>&, CompressOptions);           \
-    template std::unique_ptr<Module<T>> load_compressed(const std::string&, const Module<T>&); \
-    template std::unique_ptr<Module<T>> compressed_from(const TensorFile&, const Module<T>&);  \
-    template std::size_t stored_bytes(const Module<T>&);                                       \
+#define POLLEN_INSTANTIATE(T)                                               \
+    template Part<T> compress(const Module<T>&, CompressOptions);           \
+    template Part<T> load_compressed(const std::string&, const Module<T>&); \
+    template Part<T> compressed_from(const TensorFile&, const Module<T>&);  \
+    template std::size_t stored_bytes(const Module<T>&);                    \
     template std::size_t nonzero_count(const Module<T>&);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)

@@ -19,14 +19,14 @@ struct CompressOptions {
 // The same network with SparseDense and SparseConv2d for every Dense and Conv2d that has enough zeros; looks into
 // Sequential and Residual. A convolution with strides computes more than it needs, and must have so many more zeros.
 template <Real T>
-std::unique_ptr<Module<T>> compress(const Module<T>& net, CompressOptions options = {});
+Part<T> compress(const Module<T>& net, CompressOptions options = {});
 
 // A compressed network from its file. `form` is the network before it was compressed; it needs no values. Which layers
 // are sparse, and where their weights are, is in the file. Throws a FileError as load() does.
 template <Real T>
-std::unique_ptr<Module<T>> load_compressed(const std::string& path, const Module<T>& form);
+Part<T> load_compressed(const std::string& path, const Module<T>& form);
 template <Real T>
-std::unique_ptr<Module<T>> compressed_from(const TensorFile& file, const Module<T>& form);
+Part<T> compressed_from(const TensorFile& file, const Module<T>& form);
 
 // How many bytes the file of a network has that save() writes, and how many of its parameters are not zero.
 template <Real T>

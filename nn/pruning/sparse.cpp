@@ -77,12 +77,6 @@ Var<T> SparseDense<T>::forward(Pass<T>& pass, Var<T> x) const {
 }
 
 template <Real T>
-void SparseDense<T>::visit(Visitor<T>& visitor) {
-    visitor.parameter("weight", weight_);
-    if (has_bias_) visitor.parameter("bias", bias_);
-}
-
-template <Real T>
 std::string SparseDense<T>::describe() const {
     return call("SparseDense", pattern_->columns(), pattern_->rows(), detail::percent(pattern_->density())) +
            (has_bias_ ? "" : " without bias");

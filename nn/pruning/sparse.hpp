@@ -29,7 +29,10 @@ class SparseDense final : public Layer<SparseDense<T>, T>, public HasStructure {
     SparseDense(const Tensor<T>& weight, const Tensor<T>& bias);
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
-    void visit(Visitor<T>& visitor) override;
+    static void members(auto& self, auto& visitor) {
+        visitor.parameter("weight", self.weight_);
+        if (self.has_bias_) visitor.parameter("bias", self.bias_);
+    }
     std::string describe() const override;
     void put_structure(TensorFile& file, const std::string& prefix) const override;
     std::vector<std::string> get_structure(TensorFile& file, const std::string& prefix) override;
@@ -52,7 +55,10 @@ class SparseConv2d final : public Layer<SparseConv2d<T>, T>, public HasStructure
     SparseConv2d(const Tensor<T>& weight, const Tensor<T>& bias, Conv2dOptions options = {});
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
-    void visit(Visitor<T>& visitor) override;
+    static void members(auto& self, auto& visitor) {
+        visitor.parameter("weight", self.weight_);
+        if (self.has_bias_) visitor.parameter("bias", self.bias_);
+    }
     std::string describe() const override;
     void put_structure(TensorFile& file, const std::string& prefix) const override;
     std::vector<std::string> get_structure(TensorFile& file, const std::string& prefix) override;

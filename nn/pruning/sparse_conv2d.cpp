@@ -108,12 +108,6 @@ Var<T> SparseConv2d<T>::forward(Pass<T>& pass, Var<T> x) const {
 }
 
 template <Real T>
-void SparseConv2d<T>::visit(Visitor<T>& visitor) {
-    visitor.parameter("weight", weight_);
-    if (has_bias_) visitor.parameter("bias", bias_);
-}
-
-template <Real T>
 std::string SparseConv2d<T>::describe() const {
     return call("SparseConv2d", shape_[1] * options_.groups, shape_[0], Pair{shape_[2], shape_[3]},
                 detail::percent(pattern_->density())) +

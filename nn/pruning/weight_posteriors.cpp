@@ -10,7 +10,7 @@ template <Real T>
 std::vector<WeightPosterior<T>> weight_posteriors(const Module<T>& net) {
     std::vector<WeightPosterior<T>> list;
     Parameters<T>(net).check_values();
-    for (const auto& [name, weight] : bayesian_weights(const_cast<Module<T>&>(net)))
+    for (const auto& [name, weight] : bayesian_weights(net))
         list.push_back({name, weight->posterior->mean_value(), weight->posterior->sd_value()});
     return list;
 }

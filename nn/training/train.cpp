@@ -4,6 +4,7 @@
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/data/io/file.hpp>
+#include <pollen/nn/module/walk.hpp>
 #include <pollen/nn/training/detail/checkpoint.hpp>
 #include <pollen/nn/training/update.hpp>
 
@@ -61,17 +62,12 @@ void check(const TrainOptions& o) {
 // The layers of a network, one after the other: what a saved run belongs to.
 template <Real T>
 std::string architecture(const Module<T>& net) {
-    struct Names : Visitor<T> {
-        void parameter(const std::string&, Parameter<T>&) override {}
-        void part(const std::string&, Module<T>& module) override { add(module); }
-        void add(Module<T>& module) {
-            text += (text.empty() ? "" : " ") + module.details();
-            module.visit(*this);
-        }
-        std::string text;
-    } names;
-    names.add(const_cast<Module<T>&>(net));
-    return names.text;
+    std::string text;
+    each_module(net, [&](const std::string&, const Module<T>& module) {
+        text += (text.empty() ? "" : " ") + module.details();
+        return true;
+    });
+    return text;
 }
 
 template <Real T>

@@ -11,12 +11,6 @@ namespace pollen {
 namespace {
 
 template <Real T>
-bool linear_in_parameters(const Module<T>& module) {
-    return dynamic_cast<const Dense<T>*>(&module) || dynamic_cast<const Conv2d<T>*>(&module) ||
-           dynamic_cast<const ConvTranspose2d<T>*>(&module);
-}
-
-template <Real T>
 const MeanField<T>& mean_field_of(const typename Bayes<T>::Weight& weight) {
     return dynamic_cast<const MeanField<T>&>(*weight.posterior);
 }
@@ -55,36 +49,24 @@ Bayes<T>::Bayes(Part<T> module, BayesOptions<T> options) : module_(std::move(mod
     if (parameters.count() == 0) throw ValueError("Bayes: " + module_->describe() + " has no parameters");
     if (!options_.posterior) throw ValueError("Bayes: the options have no posterior; mean_field<float>() makes one");
     for (const auto& [name, parameter, offset] : parameters.entries()) {
-        Weight weight{name, options_.posterior(*parameter), options_.prior.for_fans(parameter->fans)};
-        if (!weight.posterior) throw ValueError("Bayes: the posterior made for " + name + " is null");
-        if (weight.prior.hierarchical() && dynamic_cast<PointMass<T>*>(weight.posterior.get()))
+        std::unique_ptr<Posterior<T>> posterior = options_.posterior(*parameter);
+        if (!posterior) throw ValueError("Bayes: the posterior made for " + name + " is null");
+        Weight weight{name, std::move(posterior), options_.prior.for_fans(parameter->fans)};
+        if (weight.prior.hierarchical() && dynamic_cast<PointMass<T>*>(&*weight.posterior))
             throw ValueError("Bayes: a point mass under " + weight.prior.describe() +
                              " has no best place: the density grows without bound as tau and the weights go to 0");
         if (const auto& h = weight.prior.hierarchical())
             weight.log_tau = {.shape = {}, .init = Init::constant(std::log(h->scale))};
         if (parameter->has_value() && weight.prior.hierarchical())
             weight.log_tau.value = Tensor<T>::scalar(static_cast<T>(std::log(weight.prior.hierarchical()->scale)));
-        if (options_.estimator != Estimator::weights && !dynamic_cast<MeanField<T>*>(weight.posterior.get()))
+        if (options_.estimator != Estimator::weights && !dynamic_cast<MeanField<T>*>(&*weight.posterior))
             throw ValueError("Bayes: the estimators local and flipout need mean_field posteriors, not " +
                              weight.posterior->describe());
         weights_.push_back(std::move(weight));
     }
-    if (options_.estimator != Estimator::weights && !linear_in_parameters<T>(*module_))
+    if (options_.estimator != Estimator::weights && !module_->linear_in_parameters())
         throw ValueError("Bayes: the estimators local and flipout are for Dense and convolutions, not for " +
                          module_->describe());
-}
-
-template <Real T>
-Bayes<T>::Bayes(const Bayes& other) : Layer<Bayes<T>, T>(other), module_(other.module_), options_(other.options_) {
-    for (const Weight& weight : other.weights_) weights_.push_back(weight.copy());
-}
-
-template <Real T>
-Bayes<T>& Bayes<T>::operator=(Bayes other) noexcept {
-    std::swap(module_, other.module_);
-    std::swap(options_, other.options_);
-    std::swap(weights_, other.weights_);
-    return *this;
 }
 
 template <Real T>
@@ -92,7 +74,15 @@ Var<T> Bayes<T>::forward(Pass<T>& pass, Var<T> x) const {
     // The other estimators are for gradients; a sampled prediction is that of one network for all inputs.
     if (pass.mode() == Mode::train && options_.estimator != Estimator::weights)
         return options_.estimator == Estimator::local && x.rank() <= 2 ? local(pass, x) : flipout(pass, x);
-    return pass.at(*module_, Parameters<T>(*module_), weights_of(pass), x);
+    return at(weights_of(pass), pass, x);
+}
+
+// The module's value with these weights for its parameters.
+template <Real T>
+Var<T> Bayes<T>::at(const std::vector<Var<T>>& weights, Pass<T>& pass, Var<T> x) const {
+    auto weight = weights.begin();
+    each_parameter(*module_, [&](const std::string&, const Parameter<T>& p) { pass.set(p, *weight++); });
+    return module_->forward(pass, x);
 }
 
 template <Real T>
@@ -111,41 +101,18 @@ std::string Bayes<T>::details() const {
     std::string text = describe();
     for (const Weight& weight : weights_) {
         text += ", " + weight.name + " ~ " + weight.prior.describe() + " " + weight.posterior->describe();
-        struct Starts : Visitor<T> {
-            void parameter(const std::string& name, Parameter<T>& p) override {
-                text += " " + name + " " + p.init.describe();
-            }
-            void part(const std::string&, Module<T>&) override {}
-            std::string text;
-        } starts;
-        weight.posterior->visit(starts);
-        text += starts.text;
+        each_parameter(*weight.posterior, [&](const std::string& name, const Parameter<T>& p) {
+            text += " " + name + " " + p.init.describe();
+        });
     }
     return text + ", " + estimators[static_cast<int>(options_.estimator)] +
            (options_.complexity == Complexity::closed ? ", closed" : ", sampled");
 }
 
 template <Real T>
-void Bayes<T>::visit(Visitor<T>& visitor) {
-    for (Weight& weight : weights_) {
-        struct Named : Visitor<T> {
-            Named(Visitor<T>& v, const std::string& p) : outer(v), prefix(p) {}
-            void parameter(const std::string& name, Parameter<T>& p) override {
-                outer.parameter(prefix + "." + name, p);
-            }
-            void part(const std::string& name, Module<T>& module) override { outer.part(prefix + "." + name, module); }
-            Visitor<T>& outer;
-            const std::string& prefix;
-        } named(visitor, weight.name);
-        weight.posterior->visit(named);
-        if (weight.prior.hierarchical()) visitor.parameter(weight.name + ".log_tau", weight.log_tau);
-    }
-}
-
-template <Real T>
-Part<T> Bayes<T>::mean() const {
+std::unique_ptr<Module<T>> Bayes<T>::mean() const {
     Parameters<T>(*this).check_values();
-    Part<T> module = module_;
+    std::unique_ptr<Module<T>> module = module_->clone();
     Tensor<T> theta = Tensor<T>::empty(Shape{Parameters<T>(*module).size()});
     T* to = theta.fresh_data();
     for (const Weight& weight : weights_) {
@@ -159,7 +126,7 @@ Part<T> Bayes<T>::mean() const {
 template <Real T>
 Var<T> Bayes<T>::draw(Pass<T>& pass, const Weight& weight) const {
     if (options_.complexity == Complexity::closed && weight.prior.gaussian_sd()) {
-        if (const auto* q = dynamic_cast<const MeanField<T>*>(weight.posterior.get())) {
+        if (const auto* q = dynamic_cast<const MeanField<T>*>(&*weight.posterior)) {
             add_closed_complexity(pass, weight);
             return draw_weights<T>(pass(q->mu), pass(q->rho), nullptr, pass.weight_noise(), false).weights;
         }
@@ -202,9 +169,8 @@ Var<T> Bayes<T>::local(Pass<T>& pass, Var<T> x) const {
         else
             draw(pass, weight);
     }
-    const Parameters<T> parameters(*module_);
-    const Var<T> mean = pass.at(*module_, parameters, std::move(means), x);
-    const Var<T> variance = pass.at(*module_, parameters, std::move(variances), square(x));
+    const Var<T> mean = at(means, pass, x);
+    const Var<T> variance = at(variances, pass, square(x));
     // The small number keeps the slope of the root finite where an input is zero and there is no bias.
     return mean + sqrt(variance + 1e-16) * random_normals(pass, mean.shape());
 }
@@ -215,7 +181,7 @@ namespace {
 template <Real T>
 Shape sign_shape(const Module<T>& module, const Shape& x) {
     std::vector<std::int64_t> sizes(x.sizes().begin(), x.sizes().end());
-    const std::size_t features = dynamic_cast<const Dense<T>*>(&module) ? sizes.size() - 1 : 1;
+    const auto features = static_cast<std::size_t>(module.feature_axis(x.rank()));
     for (std::size_t axis = 1; axis < sizes.size(); ++axis)
         if (axis != features) sizes[axis] = 1;
     return Shape(std::span<const std::int64_t>(sizes));
@@ -225,10 +191,9 @@ Shape sign_shape(const Module<T>& module, const Shape& x) {
 
 template <Real T>
 Var<T> Bayes<T>::flipout(Pass<T>& pass, Var<T> x) const {
-    const Parameters<T> parameters(*module_);
     std::vector<Var<T>> means;
     for (const Weight& weight : weights_) means.push_back(pass(mean_field_of<T>(weight).mu));
-    const Var<T> mean = pass.at(*module_, parameters, means, x);
+    const Var<T> mean = at(means, pass, x);
     // What is drawn: sigma eps of every weight, and the two tensors of signs.
     std::vector<Var<T>> drawn;
     if (const auto* before = pass.drawn_by(this)) {
@@ -241,83 +206,58 @@ Var<T> Bayes<T>::flipout(Pass<T>& pass, Var<T> x) const {
     }
     const Var<T> out_signs = drawn.back(), in_signs = drawn[drawn.size() - 2];
     drawn.resize(weights_.size());
-    return mean + pass.at(*module_, parameters, std::move(drawn), x * in_signs) * out_signs;
+    return mean + at(drawn, pass, x * in_signs) * out_signs;
 }
-
-namespace {
-
-// Replaces the parts of Sequential and Residual by change(part), and any other module by change(module).
-template <Real T, class Change>
-Part<T> rebuild(const Module<T>& net, const Change& change) {
-    if (const auto* chain = dynamic_cast<const Sequential<T>*>(&net)) {
-        Sequential<T> twin;
-        for (std::size_t k = 0; k < chain->size(); ++k) twin.add(rebuild<T>((*chain)[k], change));
-        return Part<T>(std::move(twin));
-    }
-    if (const auto* residual = dynamic_cast<const Residual<T>*>(&net)) {
-        if (const Module<T>* shortcut = residual->shortcut())
-            return Part<T>(Residual<T>(rebuild<T>(residual->body(), change), rebuild<T>(*shortcut, change)));
-        return Part<T>(Residual<T>(rebuild<T>(residual->body(), change)));
-    }
-    return change(net);
-}
-
-}  // namespace
 
 template <Real T>
 Part<T> bayesian_twin(const Module<T>& net, const BayesOptions<T>& options) {
-    return rebuild<T>(net, [&](const Module<T>& module) {
-        if (dynamic_cast<const Bayes<T>*>(&module) || parameter_count<T>(module) == 0) return Part<T>(module.clone());
+    return replaced<T>(net, [&](const Module<T>& layer, const std::string&) -> std::unique_ptr<Module<T>> {
+        if (dynamic_cast<const Bayes<T>*>(&layer) || parameter_count<T>(layer) == 0) return nullptr;
         BayesOptions<T> own = options;
-        if (!linear_in_parameters(module)) own.estimator = Estimator::weights;
-        return Part<T>(Bayes<T>(Part<T>(module.clone()), own));
+        if (!layer.linear_in_parameters()) own.estimator = Estimator::weights;
+        return std::make_unique<Bayes<T>>(layer.clone(), own);
     });
 }
 
 template <Real T>
 Part<T> mean_network(const Module<T>& net) {
-    return rebuild<T>(net, [](const Module<T>& module) {
-        const auto* bayes = dynamic_cast<const Bayes<T>*>(&module);
-        return bayes ? bayes->mean() : Part<T>(module.clone());
+    return replaced<T>(net, [](const Module<T>& layer, const std::string&) -> std::unique_ptr<Module<T>> {
+        const auto* bayes = dynamic_cast<const Bayes<T>*>(&layer);
+        return bayes ? bayes->mean() : nullptr;
     });
 }
 
 namespace {
 
-template <Real T>
-class FindBayes : public Visitor<T> {
-  public:
-    void parameter(const std::string&, Parameter<T>&) override {}
-    void part(const std::string& name, Module<T>& module) override {
-        const std::string outer = std::exchange(prefix, prefix + name + ".");
-        look(module);
-        prefix = outer;
-    }
-    void look(Module<T>& module) {
-        if (auto* bayes = dynamic_cast<Bayes<T>*>(&module)) {
-            for (auto& weight : bayes->weights()) found.push_back({prefix + weight.name, &weight});
-        } else {
-            module.visit(*this);
-        }
-    }
-    std::vector<NamedWeight<T>> found;
-    std::string prefix;
-};
+template <class Layer, class M>
+auto weights_below(M& net) {
+    std::vector<NamedWeight<std::remove_reference_t<decltype(std::declval<Layer&>().weights()[0])>>> found;
+    each_module(net, [&](const std::string& path, M& module) {
+        auto* bayes = dynamic_cast<Layer*>(&module);
+        if (bayes)
+            for (auto& weight : bayes->weights()) found.push_back({joined(path, weight.name), &weight});
+        return !bayes;
+    });
+    return found;
+}
 
 }  // namespace
 
 template <Real T>
-std::vector<NamedWeight<T>> bayesian_weights(Module<T>& net) {
-    FindBayes<T> visitor;
-    visitor.look(net);
-    return visitor.found;
+std::vector<NamedWeight<typename Bayes<T>::Weight>> bayesian_weights(Module<T>& net) {
+    return weights_below<Bayes<T>>(net);
+}
+template <Real T>
+std::vector<NamedWeight<const typename Bayes<T>::Weight>> bayesian_weights(const Module<T>& net) {
+    return weights_below<const Bayes<T>>(net);
 }
 
-#define POLLEN_INSTANTIATE(T)                                                 \
-    template class Bayes<T>;                                                  \
-    template Part<T> bayesian_twin(const Module<T>&, const BayesOptions<T>&); \
-    template Part<T> mean_network(const Module<T>&);                          \
-    template std::vector<NamedWeight<T>> bayesian_weights(Module<T>&);
+#define POLLEN_INSTANTIATE(T)                                                                  \
+    template class Bayes<T>;                                                                   \
+    template Part<T> bayesian_twin(const Module<T>&, const BayesOptions<T>&);                  \
+    template Part<T> mean_network(const Module<T>&);                                           \
+    template std::vector<NamedWeight<typename Bayes<T>::Weight>> bayesian_weights(Module<T>&); \
+    template std::vector<NamedWeight<const typename Bayes<T>::Weight>> bayesian_weights(const Module<T>&);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)
 

@@ -2,7 +2,9 @@
 
 #include <pollen/nn/layers/conv2d.hpp>
 #include <pollen/nn/layers/dense.hpp>
+#include <pollen/nn/module/residual.hpp>
 #include <pollen/nn/module/sequential.hpp>
+#include <pollen/nn/module/walk.hpp>
 #include <pollen/nn/variational/posterior.hpp>
 
 #include <vector>
@@ -45,31 +47,33 @@ class Bayes : public Layer<Bayes<T>, T> {
   public:
     // Starts from the module's values, where it has any.
     Bayes(Part<T> module, BayesOptions<T> options = {});
-    Bayes(const Bayes& other);
-    Bayes(Bayes&&) noexcept = default;
-    Bayes& operator=(Bayes) noexcept;
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
-    void visit(Visitor<T>& visitor) override;
+    static void members(auto& self, auto& visitor) {
+        for (auto& weight : self.weights_) {
+            each_parameter(*weight.posterior,
+                           [&](const std::string& name, auto& p) { visitor.parameter(weight.name + "." + name, p); });
+            if (weight.prior.hierarchical()) visitor.parameter(weight.name + ".log_tau", weight.log_tau);
+        }
+    }
     std::string describe() const override { return "Bayes " + module_->describe(); }
     std::string details() const override;
 
     // One weight tensor of the module.
     struct Weight {
         std::string name;
-        std::unique_ptr<Posterior<T>> posterior;
+        Owned<Posterior<T>> posterior;
         Prior prior;
-        Parameter<T> log_tau = {};  // where the prior is hierarchical
-
-        Weight copy() const { return {name, posterior->clone(), prior, log_tau}; }
+        Parameter<T> log_tau = {};  // if the prior is hierarchical
     };
     const std::vector<Weight>& weights() const { return weights_; }
     std::vector<Weight>& weights() { return weights_; }
 
     // The module with the posterior means as its parameters. An error where they have no values yet.
-    Part<T> mean() const;
+    std::unique_ptr<Module<T>> mean() const;
 
   private:
+    Var<T> at(const std::vector<Var<T>>& weights, Pass<T>& pass, Var<T> x) const;
     std::vector<Var<T>> weights_of(Pass<T>& pass) const;
     Var<T> draw(Pass<T>& pass, const Weight& weight) const;
     void add_closed_complexity(Pass<T>& pass, const Weight& weight) const;
@@ -115,13 +119,15 @@ auto bayesian(const Net& net, const std::type_identity_t<BayesOptions<typename N
 template <Real T>
 Part<T> mean_network(const Module<T>& net);
 
-// All Bayesian layers of a network, with the names of their weights ("0.weight").
-template <Real T>
+// The weights of all Bayesian layers of a network, with their names ("0.weight").
+template <class Weight>
 struct NamedWeight {
     std::string name;
-    typename Bayes<T>::Weight* weight;
+    Weight* weight;
 };
 template <Real T>
-std::vector<NamedWeight<T>> bayesian_weights(Module<T>& net);
+std::vector<NamedWeight<typename Bayes<T>::Weight>> bayesian_weights(Module<T>& net);
+template <Real T>
+std::vector<NamedWeight<const typename Bayes<T>::Weight>> bayesian_weights(const Module<T>& net);
 
 }  // namespace pollen

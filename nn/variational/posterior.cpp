@@ -107,12 +107,6 @@ void MeanField<T>::set_mean(const Tensor<T>& mean) {
 }
 
 template <Real T>
-void MeanField<T>::visit(Visitor<T>& visitor) {
-    visitor.parameter("mu", mu);
-    visitor.parameter("rho", rho);
-}
-
-template <Real T>
 LowRank<T>::LowRank(const Parameter<T>& parameter, std::int64_t rank, double initial_sd) : mu(parameter) {
     check_sizes("LowRank", {{"rank", rank}});
     // More columns than weights would add nothing.
@@ -156,13 +150,6 @@ void LowRank<T>::set_mean(const Tensor<T>& mean) {
     set_value("LowRank", mu, mean);
     start_with(rho, mu);
     start_with(factors, mu);
-}
-
-template <Real T>
-void LowRank<T>::visit(Visitor<T>& visitor) {
-    visitor.parameter("mu", mu);
-    visitor.parameter("rho", rho);
-    visitor.parameter("factors", factors);
 }
 
 template <Real T>

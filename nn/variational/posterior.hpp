@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/nn/module/concrete.hpp>
 #include <pollen/nn/module/pass.hpp>
 #include <pollen/nn/priors/prior.hpp>
 
@@ -56,7 +57,7 @@ Var<T> log_prior(const Prior& prior, Var<T> w, bool value = true);
 
 // w = mu + sigma eps, sigma = log(1 + exp(rho)), eps ~ N(0, 1): every weight by itself.
 template <Real T>
-class MeanField : public Posterior<T> {
+class MeanField final : public Concrete<MeanField<T>, Posterior<T>> {
   public:
     MeanField(const Parameter<T>& parameter, double initial_sd);
 
@@ -65,8 +66,10 @@ class MeanField : public Posterior<T> {
     Tensor<T> mean_value() const override { return mu.value; }
     Tensor<T> sd_value() const override;
     void set_mean(const Tensor<T>& mean) override;
-    void visit(Visitor<T>& visitor) override;
-    std::unique_ptr<Posterior<T>> clone() const override { return std::make_unique<MeanField>(*this); }
+    static void members(auto& self, auto& visitor) {
+        visitor.parameter("mu", self.mu);
+        visitor.parameter("rho", self.rho);
+    }
     std::string describe() const override { return "MeanField"; }
 
     Parameter<T> mu, rho;
@@ -75,7 +78,7 @@ class MeanField : public Posterior<T> {
 // w = mu + sigma eps + V z, eps ~ N(0, I), z ~ N(0, I_rank): covariance diag(sigma^2) + V V'. At the start each of the
 // two has half of the variance initial_sd^2. The rank is at most the number of weights.
 template <Real T>
-class LowRank : public Posterior<T> {
+class LowRank final : public Concrete<LowRank<T>, Posterior<T>> {
   public:
     LowRank(const Parameter<T>& parameter, std::int64_t rank, double initial_sd);
 
@@ -84,8 +87,11 @@ class LowRank : public Posterior<T> {
     Tensor<T> mean_value() const override { return mu.value; }
     Tensor<T> sd_value() const override;
     void set_mean(const Tensor<T>& mean) override;
-    void visit(Visitor<T>& visitor) override;
-    std::unique_ptr<Posterior<T>> clone() const override { return std::make_unique<LowRank>(*this); }
+    static void members(auto& self, auto& visitor) {
+        visitor.parameter("mu", self.mu);
+        visitor.parameter("rho", self.rho);
+        visitor.parameter("factors", self.factors);
+    }
     std::string describe() const override;
 
     Parameter<T> mu, rho, factors;  // factors: (rank, size)
@@ -93,7 +99,7 @@ class LowRank : public Posterior<T> {
 
 // w = mu: all weight at one point. log q is left out, so that the objective is -log p(data, w): its minimum is the MAP.
 template <Real T>
-class PointMass : public Posterior<T> {
+class PointMass final : public Concrete<PointMass<T>, Posterior<T>> {
   public:
     explicit PointMass(const Parameter<T>& parameter);
 
@@ -102,8 +108,7 @@ class PointMass : public Posterior<T> {
     Tensor<T> mean_value() const override { return mu.value; }
     Tensor<T> sd_value() const override { return Tensor<T>::zeros(mu.shape); }
     void set_mean(const Tensor<T>& mean) override;
-    void visit(Visitor<T>& visitor) override { visitor.parameter("mu", mu); }
-    std::unique_ptr<Posterior<T>> clone() const override { return std::make_unique<PointMass>(*this); }
+    static void members(auto& self, auto& visitor) { visitor.parameter("mu", self.mu); }
     std::string describe() const override { return "PointMass"; }
 
     Parameter<T> mu;

@@ -18,7 +18,7 @@ class Scale : public Layer<Scale<T>, T> {
   public:
     explicit Scale(std::int64_t n) : scale_{.shape = {n}, .init = Init::constant(1)} {}
     Var<T> forward(Pass<T>& pass, Var<T> x) const override { return x * pass(scale_); }
-    void visit(Visitor<T>& visitor) override { visitor.parameter("scale", scale_); }
+    static void members(auto& self, auto& visitor) { visitor.parameter("scale", self.scale_); }
     std::string describe() const override { return "Scale"; }
 
   private:
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(names_and_counts) {
     const Parameters<double> parameters(net);
     BOOST_TEST(parameters.count() == 7u);
     BOOST_TEST(parameters.entries()[3].offset == 40);
-    BOOST_TEST(parameters.index(*parameters.entries()[4].parameter) == 4u);
+    BOOST_TEST(*parameters.find(*parameters.entries()[4].parameter) == 4u);
 }
 
 BOOST_AUTO_TEST_CASE(flat_and_back) {
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(errors_of_networks) {
     Pass<double> pass(tape, parameters, {});
     const Module<double>& stranger = residual;
     BOOST_TEST(error_of<ValueError>([&] { stranger(pass, tape.borrow(x)); }) ==
-               "a parameter of shape (2, 4) is used in a pass over another network; does visit() of its layer name "
+               "a parameter of shape (2, 4) is used in a pass over another network; does members() of its layer name "
                "it?");
 }
 

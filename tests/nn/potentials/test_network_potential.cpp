@@ -134,9 +134,8 @@ BOOST_AUTO_TEST_CASE(noise_that_underflows) {
 }
 
 // A likelihood of one's own in densities that throw out of their domain: such a point has no density.
-class Scaled final : public Likelihood<double> {
+class Scaled final : public Concrete<Scaled, Likelihood<double>> {
   public:
-    std::unique_ptr<Likelihood<double>> clone() const override { return std::make_unique<Scaled>(*this); }
     std::string describe() const override { return "scaled"; }
     const char* score_name() const override { return "none"; }
     bool higher_is_better() const override { return true; }

@@ -24,7 +24,7 @@ namespace {
 struct Twice final : Layer<Twice, double> {
     explicit Twice(Bayes<double> l) : layer(std::move(l)) {}
     Var<double> forward(Pass<double>& pass, Var<double> x) const override { return layer(pass, layer(pass, x)); }
-    void visit(Visitor<double>& visitor) override { visitor.part("layer", layer); }
+    static void members(auto& self, auto& visitor) { visitor.part("layer", self.layer); }
     std::string describe() const override { return "Twice"; }
     Bayes<double> layer;
 };

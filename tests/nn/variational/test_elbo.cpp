@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(the_objective_is_the_bound) {
     const Conjugate c = conjugate();
     for (const Estimator estimator : {Estimator::weights, Estimator::local, Estimator::flipout}) {
         BayesDense<double> net = model(estimator, Complexity::sampled);
-        auto* q = dynamic_cast<MeanField<double>*>(net.weights()[0].posterior.get());
+        auto* q = dynamic_cast<MeanField<double>*>(&*net.weights()[0].posterior);
         q->mu.value = Tensor<double>{{c.mean[0], c.mean[1]}};
         q->rho.value = Tensor<double>{
             {std::log(std::expm1(std::sqrt(c.variance[0]))), std::log(std::expm1(std::sqrt(c.variance[1])))}};
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_the_estimators, *boost::unit_test::label("slow
     double variances[3] = {};
     for (const Estimator estimator : {Estimator::weights, Estimator::local, Estimator::flipout}) {
         BayesDense<double> net = model(estimator, Complexity::closed);
-        auto* q = dynamic_cast<MeanField<double>*>(net.weights()[0].posterior.get());
+        auto* q = dynamic_cast<MeanField<double>*>(&*net.weights()[0].posterior);
         const double mu[2] = {0.2, 0.1}, sigma[2] = {0.3, 0.2};
         q->mu.value = Tensor<double>{{mu[0], mu[1]}};
         q->rho.value = Tensor<double>{{std::log(std::expm1(sigma[0])), std::log(std::expm1(sigma[1]))}};
