@@ -3,6 +3,7 @@
 #include <pollen/nn/layers/conv2d.hpp>
 #include <pollen/nn/layers/dense.hpp>
 #include <pollen/nn/module/sequential.hpp>
+#include <pollen/nn/priors/gaussian_prior.hpp>
 #include <pollen/nn/variational/posterior.hpp>
 
 #include <vector>
