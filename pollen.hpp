@@ -34,6 +34,7 @@
 #include <pollen/nn/potentials/network_potential.hpp>
 #include <pollen/nn/prediction/metrics.hpp>
 #include <pollen/nn/prediction/predictive.hpp>
+#include <pollen/nn/priors.hpp>
 #include <pollen/nn/pruning/compress.hpp>
 #include <pollen/nn/pruning/prune.hpp>
 #include <pollen/nn/pruning/sparse.hpp>

@@ -13,6 +13,7 @@
 #include "common/table.hpp"
 
 #include <pollen/nn/likelihoods.hpp>
+#include <pollen/nn/priors.hpp>
 #include <pollen/nn/training/train.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 #include <pollen/nn/variational/posterior.hpp>

@@ -16,6 +16,7 @@
 #include <pollen/nn/distributions/mixture.hpp>
 #include <pollen/nn/distributions/multivariate_normal.hpp>
 #include <pollen/nn/distributions/normal.hpp>
+#include <pollen/nn/distributions/own_density.hpp>
 #include <pollen/nn/distributions/poisson.hpp>
 #include <pollen/nn/distributions/student_t.hpp>
 #include <pollen/nn/distributions/transform.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/autograd/kernels/constants.hpp>
 #include <pollen/autograd/kernels/log.hpp>
 #include <pollen/autograd/kernels/trigonometry.hpp>
 
@@ -101,8 +102,8 @@ inline Batch<T> lgamma(const Batch<T>& x) {
 
     const auto reflected = x <= -half;
     if (!xsimd::any(reflected)) return y;
-    const Batch<T> sine = xsimd::abs(sin_pi<T>(a - xsimd::nearbyint(a))), log_pi(T(1.14472988584940017414));
-    const Batch<T> other = log_pi - kernels::log<T>(a * sine) - y;
+    const Batch<T> sine = xsimd::abs(sin_pi<T>(a - xsimd::nearbyint(a)));
+    const Batch<T> other = Batch<T>(T(log_pi)) - kernels::log<T>(a * sine) - y;
     return xsimd::select(reflected, xsimd::select(a == xsimd::floor(a), Batch<T>(infinity<T>), other), y);
 }
 

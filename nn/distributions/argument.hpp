@@ -65,6 +65,8 @@ class ArgRef {
         wanted_ = node.needs_grad;
     }
     ArgRef(const Tensor<T>& tensor) : data_(tensor.data()), shape_(&tensor.shape()) {}
+    // Numbers in memory, as a tensor of this shape.
+    ArgRef(const T* data, const Shape& shape) : data_(data), shape_(&shape) {}
     ArgRef(const Arg<T>& arg) {
         if (arg.var())
             *this = ArgRef(*arg.var());

@@ -90,7 +90,7 @@ struct BetaLaw {
         log_share_a = kernels::log<T>(a / n);
         log_share_b = kernels::log<T>(b / n);
         const B rest = kernels::lgamma_rest(n) - kernels::lgamma_rest(a) - kernels::lgamma_rest(b);
-        const B peak = B(T(0.5)) * (log_share_a + kernels::log(b)) - B(T(0.91893853320467274178)) + rest;
+        const B peak = B(T(0.5)) * (log_share_a + kernels::log(b)) - B(T(kernels::log_sqrt_2pi)) + rest;
         constant = xsimd::select(large, peak, -kernels::log_beta(a, b));
     }
 

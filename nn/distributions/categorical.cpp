@@ -30,16 +30,6 @@ class Rows {
     Tensor<double> rows_;
 };
 
-// The logarithms of the normalising sums, a number for each row.
-template <Real T>
-Tensor<T> normalisers(const T* logits, const Shape& shape) {
-    const std::int64_t k = shape[shape.rank() - 1], rows = k > 0 ? shape.size() / k : 0;
-    Tensor<T> out = Tensor<T>::empty(Shape{rows});
-    T* to = out.fresh_data();
-    kernels::parallel_rows(rows, k, [&](std::int64_t r) { to[r] = log_sum_exp(logits + r * k, k); });
-    return out;
-}
-
 }  // namespace
 
 template <Real T>
@@ -56,49 +46,43 @@ Categorical<T>::Categorical(Arg<T> logits) : logits_(std::move(logits)) {
 
 template <Real T>
 Tensor<T> Categorical<T>::log_prob_each(const Indices& x) const {
-    const Shape shape = logits_.shape();
-    const Rows rows(shape, x.shape());
-    const std::int64_t k = shape[shape.rank() - 1];
-    const Tensor<T> norm = normalisers(logits_.data(), shape);
+    const Tensor<T> logits = logits_.value();
+    const Rows rows(logits.shape(), x.shape());
+    const std::int64_t k = logits.shape()[logits.rank() - 1];
+    Tape<T> tape(Recording::off);
+    const Tensor<T> log_p = log_softmax(tape.borrow(logits)).value();
     Tensor<T> out = Tensor<T>::empty(x.shape());
     for (std::int64_t i = 0; i < x.size(); ++i) {
-        const std::int64_t c = x.data()[i], r = rows[i];
-        out.fresh_data()[i] =
-            c >= 0 && c < k ? logits_.data()[r * k + c] - norm.data()[r] : -std::numeric_limits<T>::infinity();
+        const std::int64_t c = x.data()[i];
+        out.fresh_data()[i] = c >= 0 && c < k ? log_p.data()[rows[i] * k + c] : -std::numeric_limits<T>::infinity();
     }
     return out;
 }
 
-// dlog p/dlogits[k] = [x = k] - p_k
+// With a row of logits for each class of x this is the op cross_entropy. Otherwise the classes that exist are looked up
+// in log_softmax(logits).
 template <Real T>
 Var<T> Categorical<T>::log_prob(const Indices& x) const {
-    TapeState<T>& tape = tape_of("categorical_logit_lpmf", Args<T, 1>{logits_});
-    const Tensor<T> each = log_prob_each(x);
-    Tensor<T> y = tape.empty(Shape{});
-    y.fresh_data()[0] =
-        kernels::reduce_all<kernels::Sum, T>(each.size(), kernels::Keep{}, kernels::Stream<T>{each.data()});
-    return record("categorical_logit_lpmf", {*logits_.var()}, std::move(y), [x](Backward<T>& b) {
-        const Tensor<T>& logits = b.input(0);
-        const std::int64_t k = logits.shape()[logits.rank() - 1];
-        const Rows rows(logits.shape(), x.shape());
-        const Tensor<T> norm = normalisers(logits.data(), logits.shape());
-        Tensor<T> counts = Tensor<T>::zeros(norm.shape());
-        T* count = counts.mutable_data();
-        T* out = b.accumulate(0);
-        if (!out) return;
-        const T g = b.grad()[0];
-        for (std::int64_t i = 0; i < x.size(); ++i) {
-            const std::int64_t c = x.data()[i], r = rows[i];
-            if (c < 0 || c >= k) continue;
-            out[r * k + c] += g;
-            count[r] += 1;
-        }
-        kernels::parallel_rows(norm.size(), k, [&](std::int64_t r) {
-            if (count[r] == 0) return;
-            for (std::int64_t j = r * k; j < (r + 1) * k; ++j)
-                out[j] -= g * count[r] * std::exp(logits.data()[j] - norm.data()[r]);
-        });
-    });
+    tape_of("categorical_logit_lpmf", Args<T, 1>{logits_});
+    const Var<T> logits = *logits_.var();
+    const Shape shape = logits.shape();
+    const std::int64_t k = shape[shape.rank() - 1];
+    const Rows rows(shape, x.shape());
+    std::int64_t existing = 0;
+    for (const std::int32_t c : x) existing += c >= 0 && c < k;
+    const bool all_exist = existing == x.size();
+    if (all_exist && kernels::without_last(shape) == x.shape()) {
+        const Shape of_rows{x.size(), k};
+        const Var<T> matrix = shape == of_rows ? logits : reshape(logits, of_rows);
+        return -cross_entropy(matrix, x.reshaped(Shape{x.size()}), Reduction::sum);
+    }
+    Indices at = Indices::empty(Shape{existing});
+    std::int32_t* next = at.fresh_data();
+    for (std::int64_t i = 0; i < x.size(); ++i)
+        if (const std::int32_t c = x.data()[i]; c >= 0 && c < k) *next++ = static_cast<std::int32_t>(rows[i] * k + c);
+    const Var<T> log_p = reshape(log_softmax(logits), Shape{shape.size()});
+    const Var<T> sum_of_logs = sum(index_select(log_p, 0, at));
+    return all_exist ? sum_of_logs : sum_of_logs - std::numeric_limits<T>::infinity();
 }
 
 template <Real T>
@@ -116,13 +100,9 @@ Indices Categorical<T>::sample(const Shape& shape, const RandomKey& key) const {
 
 template <Real T>
 Tensor<T> Categorical<T>::probabilities() const {
-    const Shape shape = logits_.shape();
-    const std::int64_t k = shape[shape.rank() - 1];
-    const Tensor<T> norm = normalisers(logits_.data(), shape);
-    Tensor<T> out = Tensor<T>::empty(shape);
-    for (std::int64_t i = 0; i < shape.size(); ++i)
-        out.fresh_data()[i] = std::exp(logits_.data()[i] - norm.data()[i / k]);
-    return out;
+    const Tensor<T> logits = logits_.value();
+    Tape<T> tape(Recording::off);
+    return softmax(tape.borrow(logits)).value();
 }
 
 namespace {

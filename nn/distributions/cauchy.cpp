@@ -17,7 +17,7 @@ struct CauchyLaw {
     B location, scale, inverse, constant;
 
     CauchyLaw(const B& m, const B& s)
-        : location(m), scale(s), inverse(B(T(1)) / s), constant(B(T(-1.14472988584940017414)) - kernels::log(s)) {}
+        : location(m), scale(s), inverse(B(T(1)) / s), constant(-B(T(kernels::log_pi)) - kernels::log(s)) {}
 
     B value(const B& x) const { return constant - kernels::log1p_square<T>((x - location) / scale); }
     void slopes(const B& x, const Wanted&, B* d) const {

@@ -11,6 +11,14 @@ namespace pollen::distributions {
 inline constexpr unsigned pathwise = 1;    // draws that pass gradients back
 inline constexpr unsigned divergence = 2;  // KL(p || q) in closed form
 
+// What a parameter is called in errors, and its bounds.
+enum class Bound : unsigned char { none, number, positive, finite_positive };
+
+struct Parameter {
+    const char* name;
+    Bound bound = Bound::none;
+};
+
 // What all distributions of single numbers share. Law has the formulas and is known to the .cpp file alone, which
 // includes the definitions of these members (detail/density_class.hpp); n is the number of parameters.
 //
@@ -26,6 +34,9 @@ class Density {
     Tensor<T> log_prob_each(const Tensor<T>& x) const;
     // The same as log_prob of a distribution made of these parameters, for once: x, then the parameters.
     static Var<T> lpdf(const std::array<ArgRef<T>, n + 1>& args);
+    // The same without a check of the parameters, for outputs of a network: if one is out of bounds, the sum is NaN or
+    // infinite.
+    static Var<T> lpdf_unchecked(const std::array<ArgRef<T>, n + 1>& args);
 
     // Draws of the shape given, to which the parameters broadcast; rsample passes gradients back to them.
     Tensor<T> sample(const Shape& shape, const RandomKey& key) const;

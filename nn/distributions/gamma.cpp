@@ -95,7 +95,7 @@ struct GammaLaw {
           log_shape(kernels::log(a)),
           log_rate(kernels::log(b)),
           large(a >= B(kernels::series_from<T>)) {
-        const B stirling = B(T(0.5)) * log_shape - B(T(0.91893853320467274178)) - kernels::lgamma_rest(shape);
+        const B stirling = B(T(0.5)) * log_shape - B(T(kernels::log_sqrt_2pi)) - kernels::lgamma_rest(shape);
         constant = xsimd::select(large, stirling, -kernels::lgamma(shape));
     }
 

@@ -17,7 +17,7 @@ struct HalfCauchyLaw {
     B scale, inverse, constant;
 
     explicit HalfCauchyLaw(const B& s)
-        : scale(s), inverse(B(T(1)) / s), constant(B(T(-0.45158270528945486473)) - kernels::log(s)) {}
+        : scale(s), inverse(B(T(1)) / s), constant(B(T(kernels::log_2_over_pi)) - kernels::log(s)) {}
 
     B value(const B& x) const { return outside<T>(x < B(T(0)), constant - kernels::log1p_square<T>(x / scale)); }
     void slopes(const B& x, const Wanted&, B* d) const {

@@ -14,7 +14,7 @@ struct HalfNormalLaw {
 
     B sd, constant;
 
-    explicit HalfNormalLaw(const B& s) : sd(s), constant(B(T(-0.22579135264472743236)) - kernels::log(s)) {}
+    explicit HalfNormalLaw(const B& s) : sd(s), constant(-B(T(kernels::log_sqrt_half_pi)) - kernels::log(s)) {}
 
     B value(const B& x) const {
         const B z = x / sd;

@@ -34,7 +34,7 @@ struct LogNormalLaw {
 
     B mu, sd, constant;
 
-    LogNormalLaw(const B& m, const B& s) : mu(m), sd(s), constant(B(T(-0.91893853320467274178)) - kernels::log(s)) {}
+    LogNormalLaw(const B& m, const B& s) : mu(m), sd(s), constant(-B(T(kernels::log_sqrt_2pi)) - kernels::log(s)) {}
 
     static auto off(const B& x) { return x <= B(T(0)) || x == B(std::numeric_limits<T>::infinity()); }
     B value(const B& x) const {

@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/multivariate_normal.hpp>
 
+#include <pollen/autograd/kernels/constants.hpp>
 #include <pollen/autograd/kernels/lapack.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/nn/distributions/detail/density_node.hpp>
@@ -10,7 +11,6 @@ namespace pollen::distributions {
 
 namespace {
 
-constexpr double half_log_2_pi = 0.91893853320467274178;
 constexpr const char* node = "multi_normal_cholesky_lpdf";
 
 // sum_i log L_ii
@@ -117,7 +117,7 @@ Tensor<T> MultivariateNormal<T>::log_prob_each(const Tensor<T>& x) const {
     const Shape shape = vectors_shape(*this, x.shape());
     const Tensor<T> y = whitened<T>(shape, x, mean_, cholesky_.data(), Pool::global());
     const std::int64_t d = y.shape()[0], n = y.shape()[1];
-    const double constant = -log_diagonal(cholesky_.data(), d) - static_cast<double>(d) * half_log_2_pi;
+    const double constant = -log_diagonal(cholesky_.data(), d) - static_cast<double>(d) * kernels::log_sqrt_2pi;
     Tensor<T> out = Tensor<T>::empty(kernels::without_last(shape));
     for (std::int64_t i = 0; i < n; ++i) {
         double squares = 0;
@@ -141,7 +141,7 @@ Var<T> MultivariateNormal<T>::log_prob(const Arg<T>& x) const {
     Tensor<T> value = tape.empty(Shape{});
     value.fresh_data()[0] = static_cast<T>(
         -0.5 * static_cast<double>(squares) -
-        static_cast<double>(n) * (log_diagonal(cholesky_.data(), d) + static_cast<double>(d) * half_log_2_pi));
+        static_cast<double>(n) * (log_diagonal(cholesky_.data(), d) + static_cast<double>(d) * kernels::log_sqrt_2pi));
     return record(node, {x.on(tape), mean_.on(tape), cholesky_.on(tape)}, std::move(value),
                   [y = std::move(y)](Backward<T>& b) { pass_back(b, y); });
 }

@@ -58,12 +58,28 @@ class LargeDraw {
     double rate_, log_rate_, b_, a_, log_inverse_alpha_, v_r_;
 };
 
+template <class T>
+auto no_count(const Batch<T>& x) {
+    return x < Batch<T>(T(0)) || x == Batch<T>(std::numeric_limits<T>::infinity()) || x > xsimd::floor(x);
+}
+
+// For a large count the terms of log p nearly cancel. With t = rate / x - 1, r = log(1 + t) and Stirling's series for
+// log x!,
+//     log p = -x (t - r) - log(2 pi x) / 2 - lgamma_rest(x)
+template <class T>
+Batch<T> log_poisson(const Batch<T>& x, const Batch<T>& log_x, const Batch<T>& rate, const Batch<T>& log_rate,
+                     const Batch<T>& t, const Batch<T>& r) {
+    using B = Batch<T>;
+    const auto large = x >= B(kernels::series_from<T>);
+    const B peak = -x * (t - r) - B(T(0.5)) * log_x - B(T(kernels::log_sqrt_2pi)) - kernels::lgamma_rest(x);
+    if (xsimd::all(large)) return outside<T>(no_count(x), peak);
+    const B plain = x * log_rate - rate - kernels::lgamma<T>(x + B(T(1)));
+    return outside<T>(no_count(x), xsimd::select(large, peak, plain));
+}
+
 }  // namespace
 
-// For a large count the terms nearly cancel. With t = rate / x - 1 and Stirling's series for log x!,
-//     log p = -x (t - log(1 + t)) - log(2 pi x) / 2 - lgamma_rest(x)
-//
-//     dlog p/drate = x / rate - 1
+// dlog p/drate = x / rate - 1
 template <Real T>
 struct PoissonLaw {
     static constexpr const char *name = "Poisson", *node = "poisson_lpmf";
@@ -74,19 +90,13 @@ struct PoissonLaw {
 
     explicit PoissonLaw(const B& r) : rate(r), log_rate(kernels::log(r)) {}
 
-    static auto off(const B& x) {
-        return x < B(T(0)) || x == B(std::numeric_limits<T>::infinity()) || x > xsimd::floor(x);
-    }
     B value(const B& x) const {
         const B log_x = kernels::log(x), t = (rate - x) / x;
-        const B peak = -x * (t - kernels::log_ratio(t, log_rate, log_x)) - B(T(0.5)) * log_x -
-                       B(T(0.91893853320467274178)) - kernels::lgamma_rest(x);
-        const B plain = x * log_rate - rate - kernels::lgamma<T>(x + B(T(1)));
-        return outside<T>(off(x), xsimd::select(x >= B(kernels::series_from<T>), peak, plain));
+        return log_poisson<T>(x, log_x, rate, log_rate, t, kernels::log_ratio(t, log_rate, log_x));
     }
     void slopes(const B& x, const Wanted&, B* d) const {
         d[0] = B(T(0));
-        d[1] = zero_where<T>(off(x), (x - rate) / rate);
+        d[1] = zero_where<T>(no_count(x), (x - rate) / rate);
     }
 
     static double mean(double rate) { return rate; }
@@ -129,6 +139,41 @@ Tensor<T> PoissonLaw<T>::sample(const Shape& shape, const RandomKey& key, const 
     return out;
 }
 
+// dlog p/dlog rate = x - rate
+template <Real T>
+struct PoissonLogLaw {
+    static constexpr const char *name = "PoissonLog", *node = "poisson_log_lpmf";
+    static constexpr std::array parameters{Parameter{"log_rate", Bound::number}};
+    using B = Batch<T>;
+
+    B rate, log_rate;
+
+    explicit PoissonLogLaw(const B& l) : rate(kernels::exp(l)), log_rate(l) {}
+
+    B value(const B& x) const {
+        const B log_x = kernels::log(x), r = log_rate - log_x;
+        const B some = log_poisson<T>(x, log_x, rate, log_rate, kernels::expm1(r), r);
+        return xsimd::select(x == B(T(0)), -rate, some);  // also where the rate is 0
+    }
+    void slopes(const B& x, const Wanted&, B* d) const {
+        d[0] = B(T(0));
+        d[1] = zero_where<T>(no_count(x), x - rate);
+    }
+
+    static double mean(double l) { return std::exp(l); }
+    static double variance(double l) { return std::exp(l); }
+    static double cdf(double x, double l) { return PoissonLaw<T>::cdf(x, std::exp(l)); }
+
+    static Tensor<T> sample(const Shape& shape, const RandomKey& key, const Arg<T>& l) {
+        Tensor<T> rates = Tensor<T>::empty(l.shape());
+        kernels::map(
+            rates.size(), rates.fresh_data(), [](const B& at) { return kernels::exp(at); },
+            kernels::Stream<T>{l.data()});
+        return PoissonLaw<T>::sample(shape, key, rates);
+    }
+};
+
 POLLEN_INSTANTIATE_DENSITY(Poisson, 1, divergence)
+POLLEN_INSTANTIATE_DENSITY(PoissonLog, 1, 0)
 
 }  // namespace pollen::distributions

@@ -1,7 +1,6 @@
 #include <pollen/nn/likelihoods/bernoulli.hpp>
 
-#include <pollen/autograd/kernels/log.hpp>
-#include <pollen/nn/likelihoods/detail/pointwise.hpp>
+#include <pollen/nn/distributions/bernoulli.hpp>
 #include <pollen/nn/likelihoods/detail/targets.hpp>
 
 namespace pollen {
@@ -28,26 +27,18 @@ const T* zeros_and_ones(const Shape& outputs, const Dataset<T>& batch, Tensor<T>
     }
     check_target_shape("Bernoulli", outputs, outputs, batch.targets);
     check_targets("Bernoulli", batch.targets, "0 or 1 is needed",
-                  [](const auto& y) { return y == Batch<T>(T(0)) || y == Batch<T>(T(1)); });
+                  [](const auto& y) { return y == kernels::Batch<T>(T(0)) || y == kernels::Batch<T>(T(1)); });
     return batch.targets.data();
 }
 
 }  // namespace
 
-// With v = x where y is 1 and -x where it is 0:
-//     log p = -log(1 + exp(-v)) = min(v, 0) - log(1 + exp(-|v|))        dlog p/dv = 1 / (1 + exp(v))
 template <Real T>
 Var<T> Bernoulli<T>::log_prob(Pass<T>&, Var<T> outputs, const Dataset<T>& batch) const {
     Tensor<T> room;
-    const T* targets = zeros_and_ones(outputs.shape(), batch, room);
-    const auto sign = [](const Batch<T>& y) { return y + y - Batch<T>(T(1)); };
-    return pointwise(
-        "bernoulli", outputs, targets,
-        [sign](const Batch<T>& x, const Batch<T>& y) {
-            const Batch<T> v = sign(y) * x, zero(T(0));
-            return xsimd::select(v < zero, v, zero) - kernels::log1p_exp_minus_abs(v);
-        },
-        [sign](const Batch<T>& x, const Batch<T>& y) { return sign(y) * kernels::sigmoid<T>(-sign(y) * x); });
+    const Shape shape = outputs.shape();
+    const ArgRef<T> targets(zeros_and_ones(shape, batch, room), shape);
+    return distributions::Bernoulli<T>::lpdf_unchecked({targets, outputs});
 }
 
 template <Real T>

@@ -1,43 +1,32 @@
 #include <pollen/nn/likelihoods/gaussian.hpp>
 
-#include <pollen/autograd/kernels/log.hpp>
-#include <pollen/nn/likelihoods/detail/location_scale.hpp>
+#include <pollen/nn/distributions/detail/normal_law.hpp>
 #include <pollen/nn/likelihoods/detail/targets.hpp>
 
-#include <numbers>
+#include <algorithm>
+#include <cmath>
 
 namespace pollen {
 
 namespace {
 
-const double half_log_2_pi = 0.5 * std::log(2 * std::numbers::pi);
-
-// g(z) = -z^2 / 2 - log(2 pi) / 2
-struct Normal {
-    static double constant() { return -half_log_2_pi; }
-    template <class V>
-    static V density(const V& z) {
-        return V(-0.5f) * z * z;
-    }
-    template <class V>
-    static V slope(const V& z) {
-        return -z;
-    }
-    template <class V>
-    static V z_slope(const V& z) {
-        return -z * z;
-    }
-};
-
+// The normal law with sd = log(1 + exp(r)) + smallest_sd, and dsd/dr = 1 / (1 + exp(-r)).
 template <Real T>
-struct Spread {
-    Batch<T> inverse, z;
-    Spread(const Batch<T>& mean, const Batch<T>& r, const Batch<T>& y) {
-        const Batch<T> zero(T(0));
-        const Batch<T> sd = xsimd::select(r > zero, r, zero) + kernels::log1p_exp_minus_abs(r) +
-                            Batch<T>(static_cast<T>(Gaussian<T>::smallest_sd));
-        inverse = Batch<T>(T(1)) / sd;
-        z = (y - mean) * inverse;
+struct PredictedLaw {
+    using B = kernels::Batch<T>;
+    using Normal = distributions::NormalLaw<T>;
+    Normal normal;
+    B r;
+
+    PredictedLaw(const B& mean, const B& raw) : normal(mean, {sd(raw), {}}), r(raw) {}
+
+    static B sd(const B& r) {
+        return xsimd::max(r, B(T(0))) + kernels::log1p_exp_minus_abs(r) + B(static_cast<T>(Gaussian<T>::smallest_sd));
+    }
+    B value(const B& y) const { return normal.value(y); }
+    void slopes(const B& y, const kernels::Wanted& wanted, B* d) const {
+        normal.slopes(y, wanted, d);
+        d[2] *= kernels::sigmoid(r);
     }
 };
 
@@ -67,40 +56,26 @@ const T* targets_of_halves(const Shape& outputs, const Dataset<T>& batch) {
     return batch.targets.data();
 }
 
-// With z = (y - mean) / sd and dsd/dr = 1 / (1 + exp(-r)):
-//     dlog p/dmean = z / sd        dlog p/dr = (z^2 - 1) / sd dsd/dr
 template <Real T>
 Var<T> predicted_noise(Var<T> outputs, const Dataset<T>& batch) {
-    const Stream<T> y{targets_of_halves(outputs.shape(), batch)};
+    using Law = PredictedLaw<T>;
+    const T* y = targets_of_halves(outputs.shape(), batch);
     const std::int64_t rows = outputs.shape()[0], k = outputs.shape()[1] / 2, n = rows * k;
-    Tensor<T> blocks = outputs.state().empty(outputs.shape());
+    TapeState<T>& tape = outputs.state();
+    Tensor<T> blocks = tape.empty(outputs.shape());
     to_blocks(rows, k, outputs.value().data(), blocks.fresh_data());
-    const Stream<T> mean{blocks.data()}, r{blocks.data() + n};
-    const double sum = sum_with_constant<T>(
-        n, -half_log_2_pi,
-        [](const Batch<T>& m, const Batch<T>& raw, const Batch<T>& target) {
-            const Spread<T> s(m, raw, target);
-            return kernels::log(s.inverse) - Batch<T>(T(0.5)) * s.z * s.z;
-        },
-        mean, r, y);
-    if (!outputs.needs_grad()) return record_sum("gaussian", outputs, sum, Tensor<T>());
-    Tensor<T> slope = outputs.state().empty(outputs.shape()), slope_blocks = outputs.state().empty(outputs.shape());
-    kernels::map(
-        n, slope_blocks.fresh_data(),
-        [](const Batch<T>& m, const Batch<T>& raw, const Batch<T>& target) {
-            const Spread<T> s(m, raw, target);
-            return s.z * s.inverse;
-        },
-        mean, r, y);
-    kernels::map(
-        n, slope_blocks.fresh_data() + n,
-        [](const Batch<T>& m, const Batch<T>& raw, const Batch<T>& target) {
-            const Spread<T> s(m, raw, target);
-            return (s.z * s.z - Batch<T>(T(1))) * s.inverse * kernels::sigmoid(raw);
-        },
-        mean, r, y);
-    to_rows(rows, k, slope_blocks.data(), slope.fresh_data());
-    return record_sum("gaussian", outputs, sum, std::move(slope));
+    const kernels::Sources<T, 3> in{{{y, true}, {blocks.data(), true}, {blocks.data() + n, true}}};
+    const bool sloped = outputs.needs_grad();
+    return record_sloped("normal_lpdf", tape, Args<T, 1>{outputs}, sloped ? padded<T>(2 * n) : 0,
+                         [&](T* value, T* slopes) {
+                             kernels::Sinks<T, 4> out{{{value, false}}};
+                             if (!sloped) return kernels::evaluate<Law, false>(in, n, out);
+                             Tensor<T> slope_blocks = tape.empty(outputs.shape());
+                             out[2] = {slope_blocks.fresh_data(), true};
+                             out[3] = {slope_blocks.fresh_data() + n, true};
+                             kernels::evaluate<Law, true>(in, n, out);
+                             to_rows(rows, k, slope_blocks.data(), slopes);
+                         });
 }
 
 void check_sd(const char* what, double sd) {
@@ -130,9 +105,12 @@ Gaussian<T> Gaussian<T>::learned(double initial_sd) {
 template <Real T>
 Var<T> Gaussian<T>::log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& batch) const {
     if (noise_ == Noise::predicted) return predicted_noise(outputs, batch);
-    const T* targets = finite_targets("Gaussian", outputs.shape(), batch);
-    if (noise_ == Noise::learned) return location_scale("gaussian", outputs, targets, pass(log_sd), Normal{});
-    return location_scale("gaussian", outputs, targets, sd_, Normal{});
+    using Law = distributions::Normal<T>;
+    const Shape shape = outputs.shape();
+    const ArgRef<T> targets(finite_targets("Gaussian", shape, batch), shape);
+    if (noise_ == Noise::known) return Law::lpdf_unchecked({targets, outputs, sd_});
+    const Var<T> sd = exp(pass(log_sd));
+    return Law::lpdf_unchecked({targets, outputs, sd});
 }
 
 template <Real T>

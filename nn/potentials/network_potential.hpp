@@ -3,6 +3,7 @@
 #include <pollen/nn/likelihoods/likelihood.hpp>
 #include <pollen/nn/module/module.hpp>
 #include <pollen/nn/potentials/potential.hpp>
+#include <pollen/nn/priors/gaussian_prior.hpp>
 #include <pollen/nn/priors/prior.hpp>
 
 #include <vector>

@@ -1,10 +1,10 @@
+#include <pollen/autograd/kernels/constants.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/nn/prediction/metrics.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace pollen {
 
@@ -47,7 +47,7 @@ double mixture(const Tensor<T>& means, const T* sds, double sd, const Tensor<T>&
     double total = 0;
     for (std::int64_t row = 0; row < n; ++row) {
         for (std::int64_t s = 0; s < draws; ++s) {
-            double log_prob = -0.5 * static_cast<double>(width) * std::log(2 * std::numbers::pi);
+            double log_prob = -static_cast<double>(width) * kernels::log_sqrt_2pi;
             for (std::int64_t j = row * width; j < (row + 1) * width; ++j) {
                 const std::int64_t at = s * targets.size() + j;
                 const double scale = sds ? static_cast<double>(sds[at]) : sd;

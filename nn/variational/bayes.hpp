@@ -5,6 +5,7 @@
 #include <pollen/nn/module/residual.hpp>
 #include <pollen/nn/module/sequential.hpp>
 #include <pollen/nn/module/walk.hpp>
+#include <pollen/nn/priors/gaussian_prior.hpp>
 #include <pollen/nn/variational/posterior.hpp>
 
 #include <vector>

@@ -1,11 +1,11 @@
 #include <pollen/nn/variational/low_rank.hpp>
 
+#include <pollen/autograd/kernels/constants.hpp>
 #include <pollen/autograd/parallel.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <vector>
 
 namespace pollen {
@@ -134,7 +134,7 @@ struct LowRankTerms {
         double explained = 0;
         for (Int k = 0; k < rank; ++k) explained += b[at(k)] * y[at(k)];
         return -0.5 * (squares - explained + log_det) - log_sigmas -
-               0.5 * static_cast<double>(n) * std::log(2 * std::numbers::pi);
+               static_cast<double>(n) * kernels::log_sqrt_2pi;
     }
 
     // With a the row i of A, r = eps_i - a'y and h = C^-1 a:

@@ -23,22 +23,22 @@ namespace pollen::distributions {
 using kernels::Batch;
 using kernels::Wanted;
 
-enum class Bound : unsigned char { none, number, positive, finite_positive };
-
-struct Parameter {
-    const char* name;
-    Bound bound = Bound::none;
-};
-
-// Of a number or a batch.
-template <Bound bound, class T, class V>
-auto within(const V& x) {
+// Of a batch, and of a number.
+template <Bound bound, class T>
+auto within(const Batch<T>& x) {
+    const Batch<T> zero(T(0)), infinite(std::numeric_limits<T>::infinity());
     if constexpr (bound == Bound::number)
-        return x <= V(std::numeric_limits<T>::infinity());
+        return x <= infinite;
     else if constexpr (bound == Bound::positive)
-        return x > V(T(0));
+        return x > zero;
     else
-        return x > V(T(0)) && x < V(std::numeric_limits<T>::infinity());
+        return x > zero && x < infinite;
+}
+template <Real T>
+bool within(Bound bound, T x) {
+    const T infinite = std::numeric_limits<T>::infinity();
+    if (bound == Bound::none) return true;
+    return (bound == Bound::number ? x <= infinite : x > 0) && (bound != Bound::finite_positive || x < infinite);
 }
 
 template <Real T>
@@ -59,9 +59,9 @@ void check_parameter(const ArgRef<T>& arg) {
         const std::int64_t n = arg.size();
         std::int64_t i = 0;
         for (; i + width <= n; i += width)
-            if (!xsimd::all(within<bound, T>(Batch<T>::load_unaligned(x + i)))) break;
+            if (!xsimd::all(within<bound>(Batch<T>::load_unaligned(x + i)))) break;
         for (; i < n; ++i)
-            if (!within<bound, T>(x[i])) refuse(Law::name, Law::parameters[k], arg, i);
+            if (!within(bound, x[i])) refuse(Law::name, Law::parameters[k], arg, i);
     }
 }
 
@@ -101,6 +101,11 @@ Density<T, Law, n, has>::Density(std::array<Arg<T>, n> parameters) : parameters_
 template <Real T, class Law, std::size_t n, unsigned has>
 Var<T> Density<T, Law, n, has>::lpdf(const std::array<ArgRef<T>, n + 1>& args) {
     check_parameters<Law>(args);
+    return lpdf_unchecked(args);
+}
+
+template <Real T, class Law, std::size_t n, unsigned has>
+Var<T> Density<T, Law, n, has>::lpdf_unchecked(const std::array<ArgRef<T>, n + 1>& args) {
     return law_sum<Law>(Law::node, args);
 }
 

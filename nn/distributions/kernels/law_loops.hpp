@@ -17,6 +17,9 @@
 //
 // Parameters that are single numbers are worked up once for all elements. slopes() need not write what is not wanted.
 //
+// A law of which more than the distribution is made (nn/priors/detail/law_prior.hpp) has value(x) in two parts:
+// constant(), the terms without x, and rest(x).
+//
 // Where one parameter alone takes much work, a law says so: it has a struct Known, which is made of parameter number
 // `known` and of what is wanted, and it takes that in place of the parameter; it outlives the law. If that parameter is
 // a single number it is worked up once, whatever the others are.

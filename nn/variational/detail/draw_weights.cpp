@@ -1,16 +1,17 @@
 #include <pollen/nn/variational/detail/draw_weights.hpp>
 
+#include <pollen/autograd/kernels/constants.hpp>
 #include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/nn/variational/kernels/sigma.hpp>
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace pollen {
 
 using kernels::Batch;
+using kernels::log_sqrt_2pi;
 using kernels::Sigma;
 using kernels::Stream;
 
@@ -19,7 +20,6 @@ namespace {
 using Int = std::int64_t;
 
 constexpr Int block = 1024;  // weights that go through the prior at once, from the nearest cache
-const double log_sqrt_2pi = 0.5 * std::log(2 * std::numbers::pi);
 
 template <class T>
 constexpr Int lanes = Batch<T>::size;

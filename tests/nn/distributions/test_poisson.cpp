@@ -5,6 +5,7 @@
 using namespace pollen;
 using namespace pollen::test;
 using pollen::distributions::Poisson;
+using pollen::distributions::PoissonLog;
 
 BOOST_AUTO_TEST_SUITE(poisson_distribution)
 
@@ -30,6 +31,33 @@ BOOST_AUTO_TEST_CASE(edges) {
     BOOST_TEST(Poisson<double>(2).log_prob_each({0}).item() == -2);
     BOOST_TEST((Poisson<double>(2).cdf({-1}) == Tensor<double>{0}));
     BOOST_TEST(Poisson<double>(2).cdf({1.5}).item() == 3 * std::exp(-2.0), boost::test_tools::tolerance(1e-14));
+}
+
+// By its logarithm the rate may be 0 or infinite, too.
+BOOST_AUTO_TEST_CASE(log_rates) {
+    const Tensor<double> x{0, 1, 8, 9, 40, 1000}, rates{0.25, 3, 7.5, 12, 38, 1010};
+    Tensor<double> logs = rates;
+    for (double& l : logs.mutable_values()) l = std::log(l);
+    const PoissonLog<double> law(logs);
+    const Tensor<double> each = law.log_prob_each(x), expected = Poisson<double>(rates).log_prob_each(x);
+    for (std::int64_t i = 0; i < x.size(); ++i) BOOST_TEST(each(i) == expected(i), boost::test_tools::tolerance(1e-13));
+    BOOST_TEST(allclose(law.mean(), rates, 1e-14, 0.0));
+    BOOST_TEST(allclose(law.variance(), rates, 1e-14, 0.0));
+    BOOST_TEST(allclose(law.cdf(x), Poisson<double>(rates).cdf(x), 1e-11, 0.0));
+    BOOST_TEST((PoissonLog<double>(2).sample({100}, {.seed = 1}) ==
+                Poisson<double>(std::exp(2.0)).sample({100}, {.seed = 1})));
+    check_gradients(
+        [&](auto l) {
+            using T = RealOf<decltype(l)>;
+            return poisson_log_lpmf(cast<T>(x), l);
+        },
+        uniforms({6}, -1, 3));
+    BOOST_TEST(PoissonLog<double>(-INFINITY).log_prob_each({0}).item() == 0);
+    BOOST_TEST(PoissonLog<double>(-INFINITY).log_prob_each({3}).item() == -INFINITY);
+    BOOST_TEST(PoissonLog<double>(1000).log_prob_each({30}).item() == -INFINITY);
+    BOOST_TEST(PoissonLog<double>(1).log_prob_each({2.5}).item() == -INFINITY);
+    BOOST_TEST(error_of<ValueError>([] { PoissonLog<double>(NAN); }) ==
+               "PoissonLog: log_rate is nan; it must be a number");
 }
 
 BOOST_AUTO_TEST_CASE(moments) {

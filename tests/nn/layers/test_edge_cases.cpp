@@ -3,6 +3,7 @@
 #include <pollen/nn/likelihoods/gaussian.hpp>
 #include <pollen/nn/module/sequential.hpp>
 #include <pollen/nn/potentials/network_potential.hpp>
+#include <pollen/nn/priors.hpp>
 #include <pollen/nn/pruning/compress.hpp>
 #include <pollen/nn/pruning/weight_posteriors.hpp>
 #include <pollen/nn/variational/bayes.hpp>
@@ -13,77 +14,7 @@
 using namespace pollen;
 using namespace pollen::test;
 
-namespace {
-
-// A prior of one's own, with a check.
-struct FlatPrior {
-    double width = 1;
-
-    template <Real T>
-    double log_prob(const T*, std::int64_t n) const {
-        return -static_cast<double>(n) * std::log(width);
-    }
-    template <Real T>
-    void slopes(const T*, std::int64_t n, T* out) const {
-        std::fill_n(out, n, T(0));
-    }
-    void check() const {
-        if (!(width > 0)) throw ValueError("FlatPrior: width");
-    }
-    std::string describe() const { return "FlatPrior"; }
-};
-
-}  // namespace
-
 BOOST_AUTO_TEST_SUITE(edge_cases)
-
-BOOST_AUTO_TEST_CASE(priors_that_are_not_ready) {
-    const double w = 1;
-    double slope = 0;
-    const Prior fan_in = FanInPrior{2}, tau = HierarchicalPrior{3};
-    const std::string early = "FanInPrior(scale 2) is not the prior of a tensor yet: for_fans() makes it one";
-    BOOST_TEST(error_of<ValueError>([&] { fan_in.log_prob(&w, 1); }) == early);
-    BOOST_TEST(error_of<ValueError>([&] { fan_in.slopes(&w, 1, &slope); }) == early);
-    BOOST_TEST(error_of<ValueError>([&] { tau.log_prob(&w, 1); }) ==
-               "HierarchicalPrior(scale 3) has no density of the weights alone: Bayes learns its tau with them");
-}
-
-BOOST_AUTO_TEST_CASE(widths_of_priors) {
-    const auto why = [](auto prior) { return error_of<ValueError>([&] { Prior p = prior; }); };
-    BOOST_TEST(why(GaussianPrior{1e-20}) == "GaussianPrior(sd 1e-20): sd must be at least 1e-19");
-    BOOST_TEST(why(GaussianPrior{1e-19}) == "");
-    BOOST_TEST(why(GaussianPrior{INFINITY}) == "GaussianPrior(sd inf): sd must be positive and finite");
-    BOOST_TEST(why(FanInPrior{0}) == "FanInPrior(scale 0): scale must be positive and finite");
-    BOOST_TEST(why(LaplacePrior{1e-30}) == "LaplacePrior(scale 1e-30): scale must be at least 1e-19");
-    BOOST_TEST(why(StudentTPrior{0, 1}) == "StudentTPrior(nu 0, scale 1): nu must be positive and finite");
-    BOOST_TEST(why(ScaleMixturePrior{0.5, 1, 1e-20}) ==
-               "ScaleMixturePrior(pi 0.5, sd1 1, sd2 1e-20): sd2 must be at least 1e-19");
-    BOOST_TEST(why(HierarchicalPrior{-1}) == "HierarchicalPrior(scale -1): scale must be positive and finite");
-    BOOST_TEST(why(FlatPrior{0}) == "FlatPrior: width");
-    BOOST_TEST(why(FlatPrior{1}) == "");
-    // The narrowest has slopes that are numbers.
-    const float w = 0.5f;
-    float slope = 0;
-    Prior(GaussianPrior{least_prior_width}).slopes(&w, 1, &slope);
-    BOOST_TEST(std::isfinite(slope));
-}
-
-BOOST_AUTO_TEST_CASE(fan_in_prior) {
-    const Prior prior = Prior(FanInPrior{3}).for_fans({.in = 4, .out = 100});
-    BOOST_TEST(*prior.gaussian_sd() == 1.5);
-    BOOST_TEST(!Prior(FanInPrior{3}).gaussian_sd());
-    const double w = 0.7, precision = 1 / 2.25;
-    double slope = 0;
-    prior.slopes(&w, 1, &slope);
-    BOOST_TEST(slope == -0.7 * precision, boost::test_tools::tolerance(1e-15));
-    BOOST_TEST(prior.log_prob(&w, 1) == -0.5 * 0.49 * precision - std::log(1.5) - 0.5 * std::log(2 * std::numbers::pi),
-               boost::test_tools::tolerance(1e-14));
-    // By the layers' own fans
-    const BayesDense<double> dense(9, 2, {.prior = FanInPrior{3}});
-    BOOST_TEST(*dense.weights()[0].prior.gaussian_sd() == 1.0);
-    const BayesConv2d<double> conv(4, 2, {3, 3}, {.prior = FanInPrior{3}});
-    BOOST_TEST(*conv.weights()[0].prior.gaussian_sd() == 0.5);
-}
 
 // The layer's output for the input 1 is the drawn weight.
 BOOST_AUTO_TEST_CASE(hierarchical_prior) {

@@ -11,6 +11,7 @@
 #include <pollen/nn/likelihoods/student_t.hpp>
 #include <pollen/nn/module/sequential.hpp>
 #include <pollen/nn/potentials/network_potential.hpp>
+#include <pollen/nn/priors.hpp>
 
 #include <cmath>
 #include <limits>

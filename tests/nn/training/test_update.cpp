@@ -4,6 +4,7 @@
 #include <pollen/nn/layers/activations.hpp>
 #include <pollen/nn/layers/dense.hpp>
 #include <pollen/nn/module/sequential.hpp>
+#include <pollen/nn/priors.hpp>
 #include <pollen/nn/training/update.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 

@@ -3,6 +3,7 @@
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
+#include <pollen/nn/priors.hpp>
 #include <pollen/nn/pruning/compress.hpp>
 #include <pollen/nn/pruning/weight_posteriors.hpp>
 #include <pollen/nn/training/train.hpp>

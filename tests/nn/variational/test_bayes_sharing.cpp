@@ -4,6 +4,7 @@
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
 #include <pollen/nn/prediction/predictive.hpp>
+#include <pollen/nn/priors.hpp>
 #include <pollen/nn/pruning/weight_posteriors.hpp>
 #include <pollen/nn/training/train.hpp>
 #include <pollen/nn/variational/bayes.hpp>

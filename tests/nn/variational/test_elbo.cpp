@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/nn/likelihoods.hpp>
+#include <pollen/nn/priors.hpp>
 #include <pollen/nn/training/train.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 
