@@ -151,10 +151,18 @@ template <Real T>
 void TapeState<T>::run_backward(std::uint32_t last) {
     for (std::uint32_t i = last + 1; i-- > 0;) {
         Node& n = node(i);
-        if (!n.grad || !n.backward) continue;
+        if (!n.grad) continue;
+        if (n.second) {
+            // The op's closure, which has its turn next, needs a gradient of the first result, too.
+            const GradientSlot<T> first = slot(i - 1);
+            if (first.fresh) std::fill_n(first.data, node(i - 1).value.size(), T(0));
+            continue;
+        }
+        if (!n.backward) continue;
         Backward<T> context(*this, i);
         n.backward(context);
         if (n.grad && !n.keep_grad) release_grad(n);
+        if (i + 1 < size_ && node(i + 1).second && !node(i + 1).keep_grad) release_grad(node(i + 1));
     }
 }
 
@@ -174,12 +182,41 @@ void TapeState<T>::rewind(std::uint32_t size) {
         n.needs_grad = false;
         n.keep_grad = false;
         n.bound = nullptr;
+        n.sink = {};
+        n.second = false;
         if (n.input_count) inputs_left = n.first_input;
         n.input_count = 0;
     }
     inputs_.resize(inputs_left);
     size_ = size;
     ++generation_;
+}
+
+template <Real T>
+Var<T> TapeState<T>::record_second(const char* name, const Var<T>& first, Tensor<T>&& value) {
+    if (first.index() + 1 != size_ || first.state_ != this)
+        throw TapeError(std::string(name) + ": a second result has to follow the first");
+    const bool needs_grad = node(first.index()).needs_grad;
+    Node& n = append(name, std::move(value));
+    n.needs_grad = n.second = needs_grad;
+    if (needs_grad) {
+        n.first_input = static_cast<std::uint32_t>(inputs_.size());
+        n.input_count = 1;
+        inputs_.push_back(first.index());
+    }
+    return Var<T>(this, size_ - 1, generation_);
+}
+
+template <Real T>
+bool Backward<T>::has_sink(int k) const {
+    return state_.node(input_index(k)).sink && state_.uses(input_index(k)) == 1;
+}
+
+template <Real T>
+SinkSlot<T> Backward<T>::sink(int k) {
+    auto& variable = state_.node(input_index(k));
+    variable.value = {};
+    return variable.sink;
 }
 
 template <Real T>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/closure.hpp>
+#include <pollen/autograd/gradient_sink.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/autograd/tensor.hpp>
 
@@ -85,8 +86,18 @@ class Backward {
     int input_count() const;
     bool wants(int k) const;  // whether input k needs a gradient
 
+    // dL/d(second result), for an op with two (see TapeState::record_second); null if nothing reached it.
+    const T* second_grad() const;
+
     // dL/d(input k), to be written or added to as GradientSlot says.
     GradientSlot<T> slot(int k);
+
+    // Whether dL/d(input k) can be given away in pieces: input k is a variable with a sink, and this op is its only
+    // use.
+    bool has_sink(int k) const;
+    // Where the pieces go, instead of to slot(k). The tape has no value for the input from here on: keep a pointer to
+    // it, and read each piece before its gradient is taken.
+    SinkSlot<T> sink(int k);
 
     // The same, simpler: zeros where nothing was there yet, so that `+=` is always right. Null if not wanted.
     T* accumulate(int k);
@@ -115,12 +126,14 @@ class TapeState {
         Tensor<T> value;
         Buffer* grad = nullptr;  // made when first needed
         T* bound = nullptr;      // where the gradient is added instead, see bind_grad
+        SinkSlot<T> sink;        // ... or taken in pieces, if an op can give them
         const char* name = "";
         std::uint32_t first_input = 0;
         std::uint32_t input_count = 0;
         std::uint32_t generation = 0;
         bool needs_grad = false;
         bool keep_grad = false;
+        bool second = false;  // the second result of the op before
         Closure<Backward<T>> backward;
     };
 
@@ -164,6 +177,9 @@ class TapeState {
         return Var<T>(this, size_ - 1, generation_);
     }
 
+    // A second result of the op recorded last, whose closure takes the gradients of both.
+    Var<T> record_second(const char* name, const Var<T>& first, Tensor<T>&& value);
+
     GradientSlot<T> slot(std::uint32_t index) {
         Node& n = node(index);
         if (!n.needs_grad) return {};
@@ -181,6 +197,15 @@ class TapeState {
     // The gradient of a variable is added to the numbers at `to`, which have to be there until the tape is cleared.
     // grad() does not know it then.
     void bind_grad(const Var<T>& variable, T* to) { node(variable.index()).bound = to; }
+    // The gradient of a variable is taken by a sink, under this number, if its only use is an op that gives it in
+    // pieces. Otherwise grad() has it as usual.
+    void bind_grad(const Var<T>& variable, GradientSink<T>& to, std::size_t number) {
+        node(variable.index()).sink = {&to, number};
+    }
+    void unbind_grad(const Var<T>& variable) {
+        node(variable.index()).bound = nullptr;
+        node(variable.index()).sink = {};
+    }
     void seed(const Var<T>& output, const Tensor<T>& seed);
     void run_backward(std::uint32_t last);
     void zero_grad();
@@ -343,6 +368,11 @@ inline bool Backward<T>::wants(int k) const {
 template <Real T>
 inline GradientSlot<T> Backward<T>::slot(int k) {
     return state_.slot(input_index(k));
+}
+template <Real T>
+inline const T* Backward<T>::second_grad() const {
+    const auto& second = state_.node(index_ + 1);
+    return second.grad ? static_cast<const T*>(second.grad->data()) : nullptr;
 }
 template <Real T>
 inline Tensor<T> Backward<T>::scratch(const Shape& shape) {

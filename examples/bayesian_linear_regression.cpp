@@ -161,7 +161,7 @@ int main(int argc, char** argv) {
                              {.epochs = 3000,
                               .batch = x.size(),
                               .optimiser = Sgd{.rate = 0.1},
-                              .prior_sd = prior_sd,
+                              .prior = GaussianPrior{prior_sd},
                               .show = Show::nothing}));
         const Line map = point(fitted.bias.value.item(), fitted.weight.value.item());
 

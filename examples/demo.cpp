@@ -95,7 +95,8 @@ void fit(const Example& example, const std::string& name, Sequential<float>& net
 Sequential<float> best_weights(const Example& example, const Pictures& pictures, std::int64_t epochs) {
     std::printf("The best weights, by Adam, %lld epochs\n", static_cast<long long>(epochs));
     Sequential<float> net = network();
-    fit(example, "best", net, pictures, {.epochs = epochs, .optimiser = Adam{.rate = 1e-3}, .prior_sd = prior_sd});
+    fit(example, "best", net, pictures,
+        {.epochs = epochs, .optimiser = Adam{.rate = 1e-3}, .prior = GaussianPrior{prior_sd}});
     return net;
 }
 

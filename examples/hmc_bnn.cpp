@@ -100,7 +100,7 @@ Found by_ensemble(const Problem& p, std::size_t members, std::int64_t updates) {
     for (std::size_t k = 0; k < members; ++k) {
         Categorical likelihood;
         TrainOptions options = training(p, updates, p.seed + 1000 * k);
-        options.prior_sd = prior_sd;
+        options.prior = GaussianPrior{prior_sd};
         unless_stopped(train(ensemble[k], likelihood, p.train_data, options));
     }
     return predictions(p, [&](const Tensor<float>& x) { return predict_ensemble(ensemble, x); });

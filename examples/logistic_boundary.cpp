@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
                              {.epochs = 5000,
                               .batch = data.size(),
                               .optimiser = Sgd{.rate = 0.5},
-                              .prior_sd = prior_sd,
+                              .prior = GaussianPrior{prior_sd},
                               .show = Show::nothing}));
         const Weights best{net.bias.value.item(), net.weight.value(0, 0), net.weight.value(0, 1)};
         std::printf("The most probable weights: %.3f, %.3f, %.3f\n\n", best.bias, best.x, best.y);

@@ -59,14 +59,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 
 using namespace pollen;
 
-constexpr double no_prior = std::numeric_limits<double>::infinity();
+const Prior no_prior = FlatPrior{};
 
 // The most probable weights: argmin U.
-Sequential<float> trained(const Task& task, std::uint64_t seed, double sd, double dropout = 0) {
+Sequential<float> trained(const Task& task, std::uint64_t seed, const Prior& prior, double dropout = 0) {
     Sequential<float> net = network(dropout);
     Categorical likelihood;
     const std::int64_t steps = task.sizes.point_steps;
@@ -75,15 +74,16 @@ Sequential<float> trained(const Task& task, std::uint64_t seed, double sd, doubl
                           .batch = batch,
                           .optimiser = Momentum{.rate = Schedule::cosine(0.05, steps)},
                           .seed = seed,
-                          .prior_sd = sd,
+                          .prior = prior,
                           .show = task.show}));
     return net;
 }
 
 // The first member of an ensemble is the network that stands alone.
-Found ensemble(const Task& task, std::uint64_t seed, std::uint64_t members, double sd = prior_sd) {
+Found ensemble(const Task& task, std::uint64_t seed, std::uint64_t members,
+               const Prior& prior = GaussianPrior{prior_sd}) {
     Ensemble<float> several;
-    for (std::uint64_t k = 0; k < members; ++k) several.add(trained(task, seed + 1000 * k, sd));
+    for (std::uint64_t k = 0; k < members; ++k) several.add(trained(task, seed + 1000 * k, prior));
     return found_of(predict_ensemble(several, task.digits.inputs), predict_ensemble(several, task.strangers.inputs));
 }
 
@@ -161,7 +161,8 @@ std::vector<Method> methods_of(const Task& task, const Sgld& sgld) {
         {"SGD, no prior", [&task](Seed seed) { return ensemble(task, seed, 1, no_prior); }},
         {"SGD, MAP", [&task](Seed seed) { return ensemble(task, seed, 1); }},
         {"ensemble of 5", [&task](Seed seed) { return ensemble(task, seed, 5); }},
-        {"MC dropout", [&task](Seed seed) { return noisy(task, seed, trained(task, seed, prior_sd, 0.25)); }},
+        {"MC dropout",
+         [&task](Seed seed) { return noisy(task, seed, trained(task, seed, GaussianPrior{prior_sd}, 0.25)); }},
         {"BBB", [&task](Seed seed) { return bayes_by_backprop(task, seed); }},
         {"SGLD", [&task, sgld](Seed seed) { return sampled_with_slips(task, draw(task, sgld, seed)); }},
         {"pSGLD", [&task, psgld](Seed seed) { return sampled(task, draw(task, psgld, seed)); }},

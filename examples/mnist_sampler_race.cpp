@@ -119,7 +119,7 @@ Found optimise(const Task& task, const Optimiser& optimiser, std::uint64_t seed)
                           .batch = batch,
                           .optimiser = optimiser,
                           .seed = seed,
-                          .prior_sd = 1,
+                          .prior = GaussianPrior{1},
                           .show = task.show,
                           .on_epoch = [&](const EpochRecord&) {
                               course.add(predict(net, task.test_data.inputs), false);

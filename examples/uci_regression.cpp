@@ -89,7 +89,7 @@ Tested test_split(const Dataset<float>& data, std::int64_t epochs, std::uint64_t
                           .batch = batch,
                           .optimiser = Adam{.rate = Schedule::cosine(learning_rate, steps)},
                           .seed = seed,
-                          .prior_sd = prior_sd,
+                          .prior = GaussianPrior{prior_sd},
                           .show = Show::nothing}));
     // Errors are sd times as large as on the standardised target, densities 1 / sd times as high.
     const double sd = static_cast<double>(targets.sd().item());

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace pollen {
 
@@ -36,6 +37,17 @@ Parameters<T> parameters_of(const HasParameters<T>& net, const Likelihood<T>& li
     parameters.add("likelihood", likelihood);
     return parameters;
 }
+
+// The prior of each of these parameters, which together with the likelihood is the posterior that train() finds the
+// mode of and that samplers draw from. It is the parameter's own prior, if it has one; otherwise `prior` for the
+// network's and N(0, 1) for the likelihood's. Throws a ValueError for a hierarchical prior, which is for variational
+// posteriors.
+template <Real T>
+std::vector<Prior> priors_of(const char* who, const HasParameters<T>& net, const Likelihood<T>& likelihood,
+                             const Prior& prior);
+// The priors that parameters have of their own, as text for descriptions: " 0.weight ~ LaplacePrior(scale 1)".
+template <Real T>
+std::string own_priors(const HasParameters<T>& net);
 
 // First values for both. The likelihood's random streams are far from the network's, however many layers that has.
 template <Real T>

@@ -2,18 +2,13 @@
 
 #include <pollen/autograd/random.hpp>
 #include <pollen/autograd/tensor.hpp>
+#include <pollen/nn/priors/fans.hpp>
 
 #include <cstdint>
 #include <span>
 #include <string>
 
 namespace pollen {
-
-// How many numbers a unit of a layer sums up, and how many units of the next layer each number goes to.
-struct Fans {
-    std::int64_t in = 1;
-    std::int64_t out = 1;
-};
 
 // The law of a parameter's first value. `gain` multiplies the standard deviation.
 //

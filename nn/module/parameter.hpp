@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/tape.hpp>
 #include <pollen/nn/module/init.hpp>
+#include <pollen/nn/priors/prior.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -14,14 +15,15 @@ namespace pollen {
 template <Real T>
 class Module;
 
-// A tensor to be learned: its shape, how it starts, and its value, which is empty until initialise(), load() or a
-// training run gave it one.
+// A tensor to be learned: its shape, how it starts, its prior if it has one of its own (set_prior), and its value,
+// which is empty until initialise(), load() or a training run gave it one.
 template <Real T>
 struct Parameter {
     Shape shape;
     Init init = Init::constant(0);
     Fans fans = {};
     Tensor<T> value = {};
+    std::optional<Prior> prior = {};
 
     bool has_value() const { return value.shape() == shape; }
 };

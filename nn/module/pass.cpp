@@ -24,17 +24,12 @@ void Pass<T>::restart(PassOptions options, std::span<const T> theta) {
 template <Real T>
 Var<T> Pass<T>::operator()(const Parameter<T>& parameter) const {
     if (const auto computed = computed_.find(&parameter); computed != computed_.end()) return computed->second;
-    return leaves_[index(parameter)];
-}
-
-template <Real T>
-std::size_t Pass<T>::index(const Parameter<T>& parameter) const {
     const std::optional<std::size_t> k = parameters_->find(parameter);
     if (!k)
         throw ValueError("a parameter of shape " + to_string(parameter.shape) +
                          " is used in a pass over another network; does members() of its layer name it?");
     if (*k >= leaves_.size()) throw TapeError("a pass is used before restart() put the parameters on its tape");
-    return *k;
+    return leaves_[*k];
 }
 
 template class Pass<float>;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <pollen/autograd/streams.hpp>
-#include <pollen/nn/module/gradient_sink.hpp>
 #include <pollen/nn/module/parameter.hpp>
 
 #include <functional>
@@ -47,11 +46,8 @@ class Pass {
     // Gives a value to a parameter that has no leaf: how a module is evaluated at weights that are computed. It stays
     // until the next set() or restart().
     void set(const Parameter<T>& parameter, Var<T> value) { computed_[&parameter] = value; }
-    // The place of a parameter in leaves().
-    std::size_t index(const Parameter<T>& parameter) const;
 
-    // The parameters in the order of Parameters::entries(): after backward() their gradients are here, but for those
-    // that went to the sink.
+    // The parameters in the order of Parameters::entries(): after backward() their gradients are here.
     const std::vector<Var<T>>& leaves() const { return leaves_; }
 
     Tape<T>& tape() const { return *tape_; }
@@ -89,9 +85,6 @@ class Pass {
 
     // Called with every module and its output, parts before wholes, if set.
     std::function<void(const Module<T>&, const Var<T>& output)> observer;
-
-    // Where gradients may go instead of to the leaves, or null; see Update.
-    GradientSink<T>* sink = nullptr;
 
   private:
     Tape<T>* tape_;

@@ -39,19 +39,12 @@ NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>&
     if (data_.size() == 0) throw ShapeError("NetworkPotential: the data set is empty");
     check_sizes("NetworkPotential", {{"piece", options_.piece}});
     if (parameters_.size() == 0) throw ValueError("NetworkPotential: the network has no parameters");
-    if (options_.prior.hierarchical())
-        throw ValueError(
-            "NetworkPotential: prior is " + options_.prior.describe() +
-            "; a hierarchical prior is for variational posteriors, a Gibbs step on precisions does it here");
+    priors_ = priors_of<T>("NetworkPotential", *net_, *likelihood_, options_.prior);
     if (const auto weights = bayesian_weights(*net_); !weights.empty())
         throw ValueError("NetworkPotential: " + weights[0].name +
                          " has a variational posterior; samplers need the network itself, or mean_network()");
-    const std::size_t own = Parameters<T>(*net_).count();
-    for (std::size_t k = 0; k < parameters_.count(); ++k) {
-        const auto& [name, parameter, offset] = parameters_.entries()[k];
-        priors_.push_back(k < own ? options_.prior.for_fans(parameter->fans) : Prior(GaussianPrior{.sd = 1}));
+    for (const auto& [name, parameter, offset] : parameters_.entries())
         blocks_.push_back({name, parameter->shape, offset});
-    }
 }
 
 template <Real T>
@@ -167,8 +160,8 @@ template <Real T>
 std::string NetworkPotential<T>::describe() const {
     std::string text = "network of";
     for (const Quantity& q : blocks_) text += " " + q.name + to_string(q.shape);
-    return text + ", " + likelihood_->describe() + ", prior " + options_.prior.describe() + ", " +
-           std::to_string(data_.size()) + " items";
+    return text + ", " + likelihood_->describe() + ", prior " + options_.prior.describe() + own_priors<T>(*net_) +
+           ", " + std::to_string(data_.size()) + " items";
 }
 
 template <Real T>

@@ -11,14 +11,15 @@
 namespace pollen {
 
 struct NetworkPotentialOptions {
-    // Of every parameter of the network. Parameters of the likelihood (a learned noise) have N(0, 1).
+    // Of every parameter of the network that has none of its own (set_prior).
     Prior prior = GaussianPrior{.sd = 1};
     // Items that are evaluated at once. A sum over all data is a sum of such pieces, added up in double.
     std::int64_t piece = 1000;
 };
 
 // The potential of a network's parameters: theta is the parameters of the network, then those of the likelihood, in the
-// order of Parameters. The network and the likelihood are copied, the data are shared.
+// order of Parameters. Their priors are those of priors_of(), as in train(). The network and the likelihood are copied,
+// the data are shared.
 template <Real T>
 class NetworkPotential final : public Potential<T> {
   public:
@@ -54,7 +55,7 @@ class NetworkPotential final : public Potential<T> {
     void check(std::span<const T> theta, std::span<T> gradient) const;
 
     Part<T> net_;
-    std::unique_ptr<Likelihood<T>> likelihood_;
+    Owned<Likelihood<T>> likelihood_;
     Dataset<T> data_;
     NetworkPotentialOptions options_;
     Parameters<T> parameters_;

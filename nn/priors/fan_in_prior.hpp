@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pollen/nn/module/init.hpp>
+#include <pollen/nn/priors/fans.hpp>
 #include <pollen/nn/priors/gaussian_prior.hpp>
 
 #include <string>

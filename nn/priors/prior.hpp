@@ -1,6 +1,7 @@
 #pragma once
 
-#include <pollen/nn/module/init.hpp>
+#include <pollen/nn/priors/fans.hpp>
+#include <pollen/nn/priors/flat_prior.hpp>
 #include <pollen/nn/priors/hierarchical_prior.hpp>
 
 #include <concepts>
@@ -56,6 +57,7 @@ class Prior {
     requires(!std::same_as<P, Prior> && ElementwisePrior<P>) Prior(P prior)
         : text_(prior.describe()), law_(std::make_shared<Holder<P>>(prior)) {
         if constexpr (requires { prior.gaussian_sd(); }) sd_ = prior.gaussian_sd();
+        flat_ = std::same_as<P, FlatPrior>;
         if constexpr (requires { prior.check(); }) prior.check();
     }
     template <class P>
@@ -70,6 +72,8 @@ class Prior {
 
     // The standard deviation, if it is a normal law of known width: then KL terms have a closed form.
     std::optional<double> gaussian_sd() const { return sd_; }
+    // Whether it is the FlatPrior.
+    bool flat() const { return flat_; }
     // Set if tau is to be learned.
     const std::optional<HierarchicalPrior>& hierarchical() const { return hierarchical_; }
 
@@ -147,6 +151,7 @@ class Prior {
     std::string text_;
     std::shared_ptr<const Law> law_;
     std::optional<double> sd_;
+    bool flat_ = false;
     std::function<Prior(Fans)> by_fans_;
     std::optional<HierarchicalPrior> hierarchical_;
 };

@@ -97,7 +97,7 @@ struct Adam {
 };
 
 // Adam, and theta -= rate weight_decay theta besides (Loshchilov & Hutter 2019). This shrinkage is not the gradient of
-// any prior; for a prior give the training run a prior_sd.
+// any prior; for a prior give the training run one.
 struct AdamW {
     Schedule rate = 0.001;
     double beta1 = 0.9;

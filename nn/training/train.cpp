@@ -7,6 +7,7 @@
 #include <pollen/nn/module/walk.hpp>
 #include <pollen/nn/training/detail/checkpoint.hpp>
 #include <pollen/nn/training/update.hpp>
+#include <pollen/nn/variational/bayes.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -53,7 +54,6 @@ void check(const TrainOptions& o) {
     at_least_1("batch", o.batch);
     at_least_1("samples", o.samples);
     at_least_1("checkpoint_every", o.checkpoint_every);
-    positive("prior_sd", o.prior_sd);
     positive("clip_norm", o.clip_norm);
     need(o.patience >= 0, "patience is " + std::to_string(o.patience) + "; it must not be negative");
     need(!o.resume || !o.checkpoint.empty(), "resume needs the name of a checkpoint");
@@ -88,12 +88,12 @@ class Run {
           options_(options),
           validation_(validation),
           parameters_(parameters_of<T>(net, likelihood)),
-          network_tensors_(Parameters<T>(net).count()),
           batches_(data, {options.batch, options.draw, options.seed, options.augmentation}) {
         if (parameters_.size() == 0) throw ValueError("train: the network has no parameters");
         if (options.patience > 0 && !validation) throw ValueError("train: patience needs validation data");
-        // -log p(theta) / N has the gradient theta / (N sd^2).
-        decay_ = 1 / (static_cast<double>(data.size()) * options.prior_sd * options.prior_sd);
+        if (!options.prior.flat() && !bayesian_weights(net).empty())
+            throw ValueError("train: prior is " + options.prior.describe() +
+                             ", but the network has Bayesian layers, which have priors of their own");
         start();
         good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
         // A validation set that does not fit should say so now, not after the first epoch.
@@ -182,7 +182,7 @@ class Run {
                 {"draw", options_.draw == Draw::epoch ? "epoch" : "fresh"},
                 {"shift", std::to_string(options_.augmentation.shift)},
                 {"flip", options_.augmentation.flip ? "yes" : "no"},
-                {"prior_sd", to_text(options_.prior_sd)},
+                {"prior", options_.prior.describe() + own_priors<T>(net_)},
                 {"clip_norm", to_text(options_.clip_norm)},
                 {"kl", options_.kl.describe()},
                 {"samples", std::to_string(options_.samples)}};
@@ -210,8 +210,7 @@ class Run {
         if (!std::isfinite(last_.loss)) fail_loss(batch);
         if (in_epoch == 0) good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
         add_complexity(loss, options_.kl(in_epoch, batches_.per_epoch(), batch.size(), data_.size(), epoch) / items);
-        const double norm = update_(loss, {.rate = last_.rate, .step = state_.step, .decay = decay_},
-                                    options_.clip_norm, network_tensors_);
+        const double norm = update_(loss, {.rate = last_.rate, .step = state_.step}, options_.clip_norm);
         if (std::isfinite(options_.clip_norm)) {
             last_.gradient_norm = norm;
             if (!std::isfinite(norm))
@@ -225,9 +224,6 @@ class Run {
     // The vectors (log q, log p) of all draws, averaged over the samples and weighted: pi_i (factor log q - log p).
     void add_complexity(Var<T>& loss, double weight) {
         if (pass_.complexities().empty()) return;
-        if (std::isfinite(options_.prior_sd))
-            throw ValueError("train: prior_sd is " + to_text(options_.prior_sd) +
-                             ", but the network has Bayesian layers, which have priors of their own");
         const auto samples = static_cast<double>(options_.samples);
         const Tensor<T> factors{static_cast<T>(weight / samples * options_.kl.entropy_factor()),
                                 static_cast<T>(-weight / samples)};
@@ -326,16 +322,16 @@ class Run {
     const TrainOptions& options_;
     const Dataset<T>* validation_;
     Parameters<T> parameters_;
-    std::size_t network_tensors_;
     Batches<T> batches_;
-    double decay_ = 0;
     double complexity_ = 0;  // as far as its value is known
     TrainState<T> state_;
     Tensor<T> good_;  // theta at the beginning of the last epoch, where the loss was finite
     StepRecord last_;
     Tape<T> tape_;
     Pass<T> pass_{tape_, parameters_};
-    Update<T> update_{options_.optimiser, tape_, pass_, state_.theta, state_.memory};
+    Update<T> update_{
+        options_.optimiser, tape_,         pass_,
+        state_.theta,       state_.memory, {priors_of<T>("train", net_, likelihood_, options_.prior), data_.size()}};
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <pollen/data/sets/batches.hpp>
 #include <pollen/nn/likelihoods/likelihood.hpp>
 #include <pollen/nn/module/module.hpp>
+#include <pollen/nn/priors/flat_prior.hpp>
 #include <pollen/nn/training/optimiser.hpp>
 #include <pollen/nn/variational/kl_weight.hpp>
 
@@ -50,9 +51,9 @@ struct TrainOptions {
     Optimiser optimiser = Adam{};
     std::uint64_t seed = 0;  // of the first values, the batches, the augmentation and the random layers
 
-    // A normal prior with this standard deviation on every parameter of the network: the weight decay 1 / (N sd^2).
-    // Not for Bayesian layers, which have priors of their own.
-    double prior_sd = std::numeric_limits<double>::infinity();
+    // The prior of every parameter of the network that has none of its own (set_prior); GaussianPrior{sd} is the weight
+    // decay 1 / (N sd^2). Not for Bayesian layers, which have priors of their own.
+    Prior prior = FlatPrior{};
     // For Bayesian layers: how the complexity is shared among the batches, and how many draws of the weights are
     // averaged in each step.
     KlWeight kl = KlWeight::uniform();
@@ -93,8 +94,9 @@ struct TrainResult {
 //
 //     U / N = - 1/N sum_i log p(y_i | x_i, theta) - 1/N log p(theta)
 //
-// over batches; for Bayesian layers, their posteriors by the evidence lower bound (KlWeight). Values that are there
-// already are the starting point; parameters without one are initialised. Ctrl-C ends the run after the current step
+// over batches, with the priors of priors_of(): the same U that a NetworkPotential has for samplers; for Bayesian
+// layers, their posteriors by the evidence lower bound (KlWeight). Values that are there already are the starting
+// point; parameters without one are initialised. Ctrl-C ends the run after the current step
 // (`end` says so; a program that trains again and again should look): the network then has the best parameters so far.
 // A loss or parameters that are not finite throw a ValueError, and the network has the parameters of the last epoch
 // that was good; whatever else is thrown, it has the best or latest ones.

@@ -1,12 +1,20 @@
 #pragma once
 
-#include <pollen/nn/module/gradient_sink.hpp>
+#include <pollen/autograd/gradient_sink.hpp>
 #include <pollen/nn/module/pass.hpp>
+#include <pollen/nn/priors/prior.hpp>
 #include <pollen/nn/training/optimiser.hpp>
 
 #include <limits>
 
 namespace pollen {
+
+// The prior of each parameter of a pass, in their order, and the number N of items: a step goes along the gradient of
+// the mean loss less log p(theta) / N. No priors: along that of the loss alone.
+struct UpdatePriors {
+    std::vector<Prior> of_parameter = {};
+    std::int64_t items = 1;
+};
 
 // One step of an optimiser: backward() from the loss of a pass, and theta moved along its gradient.
 //
@@ -18,26 +26,23 @@ namespace pollen {
 //     pass.restart(options, theta.values());                       // for each step: a loss, as the user likes it,
 //     update(loss, {.rate = 1e-3, .step = k});                     // and its update
 //
-// After a step the leaves of the pass have no gradients of what was moved in pieces.
+// After a step the leaves of the pass have neither values nor gradients of what was moved in pieces.
 template <Real T>
 class Update final : GradientSink<T> {
   public:
     // theta has the numbers of all parameters of the pass, and so has each tensor that the optimiser remembers.
-    Update(Optimiser optimiser, Tape<T>& tape, Pass<T>& pass, Tensor<T>& theta, std::vector<Tensor<T>>& memory);
-    ~Update();
-    Update(const Update&) = delete;
-    Update& operator=(const Update&) = delete;
+    Update(Optimiser optimiser, Tape<T>& tape, Pass<T>& pass, Tensor<T>& theta, std::vector<Tensor<T>>& memory,
+           UpdatePriors priors = {});
 
-    // Returns the norm of the gradient before it was clipped; NaN without a clip_norm. now.decay is for the first
-    // `decayed` parameters.
-    double operator()(const Var<T>& loss, UpdateStep now, double clip_norm = std::numeric_limits<double>::infinity(),
-                      std::size_t decayed = std::numeric_limits<std::size_t>::max());
+    // Returns the norm of the gradient of the loss before it was clipped; NaN without a clip_norm.
+    double operator()(const Var<T>& loss, UpdateStep now, double clip_norm = std::numeric_limits<double>::infinity());
 
   private:
     void check() const;
-    bool wants(std::size_t leaf) const override;
+    void backward(const Var<T>& loss, bool in_pieces);
     void take(std::size_t leaf, std::int64_t begin, std::span<const T> gradient) override;
     void move(std::size_t leaf, std::int64_t begin, std::span<const T> gradient) const;
+    void move_under(const Prior& prior, const Stretch<T>& at) const;
     double gradient_norm() const;
 
     const Optimiser optimiser_;
@@ -45,9 +50,8 @@ class Update final : GradientSink<T> {
     Pass<T>& pass_;
     Tensor<T>& theta_;
     std::vector<Tensor<T>>& memory_;
+    const UpdatePriors priors_;
     UpdateStep now_;
-    std::size_t decayed_ = 0;
-    bool streaming_ = false;
     std::vector<char> moved_;  // parameters whose gradient was taken
     std::vector<Stretch<T>> all_;
 };

@@ -4,7 +4,6 @@
 #include <pollen/nn/variational/detail/draw_weights.hpp>
 
 #include <algorithm>
-#include <numbers>
 
 namespace pollen {
 
@@ -31,16 +30,6 @@ Var<T> random_normals(Pass<T>& pass, const Shape& shape) {
     return pass.tape().constant(std::move(z));
 }
 
-// log p(w, tau) = sum log N(w | 0, tau^2) + log half-Cauchy(tau | scale) + log tau, the last for tau = exp(log_tau)
-template <Real T>
-Var<T> log_hierarchical(Var<T> w, Var<T> log_tau, double scale) {
-    const auto n = static_cast<double>(w.size());
-    const Var<T> weights =
-        sum(square(w * exp(-log_tau))) * -0.5 - log_tau * n - 0.5 * n * std::log(2 * std::numbers::pi);
-    const Var<T> tau = std::log(2 / (std::numbers::pi * scale)) - softplus((log_tau - std::log(scale)) * 2.0) + log_tau;
-    return weights + tau;
-}
-
 }  // namespace
 
 template <Real T>
@@ -51,7 +40,7 @@ Bayes<T>::Bayes(Part<T> module, BayesOptions<T> options) : module_(std::move(mod
     for (const auto& [name, parameter, offset] : parameters.entries()) {
         std::unique_ptr<Posterior<T>> posterior = options_.posterior(*parameter);
         if (!posterior) throw ValueError("Bayes: the posterior made for " + name + " is null");
-        Weight weight{name, std::move(posterior), options_.prior.for_fans(parameter->fans)};
+        Weight weight{name, std::move(posterior), parameter->prior.value_or(options_.prior).for_fans(parameter->fans)};
         if (weight.prior.hierarchical() && dynamic_cast<PointMass<T>*>(&*weight.posterior))
             throw ValueError("Bayes: a point mass under " + weight.prior.describe() +
                              " has no best place: the density grows without bound as tau and the weights go to 0");
@@ -62,6 +51,9 @@ Bayes<T>::Bayes(Part<T> module, BayesOptions<T> options) : module_(std::move(mod
         if (options_.estimator != Estimator::weights && !dynamic_cast<MeanField<T>*>(&*weight.posterior))
             throw ValueError("Bayes: the estimators local and flipout need mean_field posteriors, not " +
                              weight.posterior->describe());
+        // The prior is of the weights, not of mu, rho or tau.
+        set_prior(*weight.posterior, FlatPrior{});
+        weight.log_tau.prior = FlatPrior{};
         weights_.push_back(std::move(weight));
     }
     if (options_.estimator != Estimator::weights && !module_->linear_in_parameters())
@@ -132,10 +124,10 @@ Var<T> Bayes<T>::draw(Pass<T>& pass, const Weight& weight) const {
         }
     }
     if (const auto& hierarchical = weight.prior.hierarchical()) {
-        // The prior's own part of the draw is nothing; log p follows as nodes of its own.
-        static const Prior none = GaussianPrior{1e18};
+        // log p follows as nodes of its own.
+        static const Prior none = FlatPrior{};
         const WeightDraw<T> drawn = weight.posterior->draw(pass, none, pass.weight_noise());
-        const Var<T> log_p = log_hierarchical(drawn.weights, pass(weight.log_tau), hierarchical->scale);
+        const Var<T> log_p = hierarchical->log_prob(drawn.weights, pass(weight.log_tau));
         pass.add_complexity(concat({slice(drawn.log_q_log_p, 0, 0, 1), reshape(log_p, Shape{1})}));
         return drawn.weights;
     }

@@ -4,7 +4,7 @@
 #include <pollen/nn/layers/dense.hpp>
 #include <pollen/nn/module/residual.hpp>
 #include <pollen/nn/module/sequential.hpp>
-#include <pollen/nn/module/walk.hpp>
+#include <pollen/nn/module/with_prior.hpp>
 #include <pollen/nn/priors/gaussian_prior.hpp>
 #include <pollen/nn/variational/posterior.hpp>
 
@@ -25,7 +25,7 @@ enum class Complexity { sampled, closed };
 
 template <Real T>
 struct BayesOptions {
-    Prior prior = GaussianPrior{};
+    Prior prior = GaussianPrior{};  // of weights that have none of their own (set_prior)
     MakePosterior<T> posterior = mean_field<T>();
     Estimator estimator = Estimator::weights;
     Complexity complexity = Complexity::sampled;

@@ -133,8 +133,7 @@ struct LowRankTerms {
     double log_q() const {
         double explained = 0;
         for (Int k = 0; k < rank; ++k) explained += b[at(k)] * y[at(k)];
-        return -0.5 * (squares - explained + log_det) - log_sigmas -
-               static_cast<double>(n) * kernels::log_sqrt_2pi;
+        return -0.5 * (squares - explained + log_det) - log_sigmas - static_cast<double>(n) * kernels::log_sqrt_2pi;
     }
 
     // With a the row i of A, r = eps_i - a'y and h = C^-1 a:

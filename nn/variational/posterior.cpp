@@ -90,9 +90,7 @@ MeanField<T>::MeanField(const Parameter<T>& parameter, double initial_sd) : mu(p
 
 template <Real T>
 WeightDraw<T> MeanField<T>::draw(Pass<T>& pass, const Prior& prior, const RandomKey& key) const {
-    const Streaming<T> streaming{pass.sink, static_cast<std::uint32_t>(pass.index(mu)),
-                                 static_cast<std::uint32_t>(pass.index(rho))};
-    return draw_weights(pass(mu), pass(rho), &prior, key, pass.complexity_value(), streaming);
+    return draw_weights(pass(mu), pass(rho), &prior, key, pass.complexity_value());
 }
 
 template <Real T>

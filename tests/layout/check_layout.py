@@ -23,10 +23,10 @@ ARROWS = {
     # Lists of what the rooms have: layers.hpp, likelihoods.hpp, ...
     "nn": ["nn/distributions", "nn/layers", "nn/likelihoods", "nn/module", "nn/priors"],
     "nn/distributions": AUTOGRAD,
-    "nn/module": AUTOGRAD + ["data/formats"],
+    "nn/module": AUTOGRAD + ["data/formats", "nn/priors"],
     "nn/layers": AUTOGRAD + ["nn/module"],
-    "nn/priors": AUTOGRAD + ["nn/module", "nn/distributions"],
-    "nn/likelihoods": AUTOGRAD + ["data/sets", "nn/module", "nn/distributions"],
+    "nn/priors": AUTOGRAD + ["nn/distributions"],
+    "nn/likelihoods": AUTOGRAD + ["data/sets", "nn/module", "nn/priors", "nn/distributions"],
     "nn/variational": AUTOGRAD + ["nn/module", "nn/layers", "nn/priors", "nn/distributions"],
     "nn/potentials": AUTOGRAD + ["data/sets", "nn/module", "nn/distributions", "nn/priors", "nn/likelihoods",
                                  "nn/variational"],

@@ -110,19 +110,14 @@ void pass_on(Int n, T gq, T gp, const T* g, const T* slope, const T* eps, const 
     }
 }
 
-// A note that nodes leave each other: the noise, and behind it the gradients of the sums of log q and log p.
+// What the op passes back: g is dL/dw, gq and gp are the gradients of the sums of log q and log p. Where the gradients
+// of mu and rho can be taken in pieces, they are never written to memory.
 template <class T>
-T* noted_gradients(const Tensor<T>& noise) {
-    return const_cast<T*>(noise.data()) + noise.size() - 2;
-}
-
-// What the node of w passes back, for both nodes.
-template <class T>
-void pass_back(Backward<T>& b, const Prior* prior, const Streaming<T>& streaming) {
+void pass_back(Backward<T>& b, const Prior* prior) {
     const Int n = b.value().size();
-    T* const noted = noted_gradients(b.input(2));
-    const T gq = std::exchange(noted[0], T(0)), gp = std::exchange(noted[1], T(0));
-    const T *g = b.grad(), *w = b.value().data(), *eps = b.input(2).data(), *rho = b.input(1).data();
+    const T* const sums = b.second_grad();
+    const T gq = sums ? sums[0] : T(0), gp = sums ? sums[1] : T(0);
+    const T *g = b.grad(), *w = b.value().data(), *rho = b.input(1).data(), *eps = b.input(2).data();
     const bool with_prior = prior && gp != T(0);
     const auto each_block = [&](const auto& pass) {
         parallel_for(n, kernels::map_grain, [&](Int begin, Int end) {
@@ -134,18 +129,19 @@ void pass_back(Backward<T>& b, const Prior* prior, const Streaming<T>& streaming
             }
         });
     };
-    if (streaming.sink && streaming.sink->wants(streaming.mu) && streaming.sink->wants(streaming.rho)) {
+    if (b.has_sink(0) && b.has_sink(1)) {
+        const SinkSlot<T> to_mu = b.sink(0), to_rho = b.sink(1);
         each_block([&](Int i, Int count, const T* slopes) {
             alignas(64) T dmu[block], drho[block];
             pass_on<T, true>(count, gq, gp, g + i, slopes, eps + i, rho + i, dmu, drho);
-            streaming.sink->take(streaming.mu, i, std::span(dmu, static_cast<std::size_t>(count)));
-            streaming.sink->take(streaming.rho, i, std::span(drho, static_cast<std::size_t>(count)));
+            to_mu.take(i, std::span(dmu, static_cast<std::size_t>(count)));
+            to_rho.take(i, std::span(drho, static_cast<std::size_t>(count)));
         });
         return;
     }
     const GradientSlot<T> dmu = b.slot(0), drho = b.slot(1);
     const bool fresh = (!dmu || dmu.fresh) && (!drho || drho.fresh);
-    // Where only one of the two is fresh, the other one's memory is made so too.
+    // If only one of the two is fresh, the other one's memory is made so too.
     if (!fresh)
         for (const auto& slot : {dmu, drho})
             if (slot && slot.fresh) std::fill_n(slot.data, n, T(0));
@@ -158,21 +154,19 @@ void pass_back(Backward<T>& b, const Prior* prior, const Streaming<T>& streaming
 
 }  // namespace
 
-// The node of the sums is made after that of w, so its gradient is known first: it only notes it down, and the node of
-// w does the work of both in one pass over the weights.
+// One op with two results: the weights, and the sums of log q and log p. Its closure has the gradients of both, and
+// goes over the weights once.
 template <Real T>
-WeightDraw<T> draw_weights(Var<T> mu, Var<T> rho, const Prior* prior, const RandomKey& key, bool value,
-                           Streaming<T> streaming) {
+WeightDraw<T> draw_weights(Var<T> mu, Var<T> rho, const Prior* prior, const RandomKey& key, bool value) {
     if (mu.shape() != rho.shape())
         throw ShapeError("draw_weights: mu " + to_string(mu.shape()) + " and rho " + to_string(rho.shape()) +
                          " differ in shape");
     TapeState<T>& tape = mu.state();
     const Int n = mu.size();
     const bool keep = mu.needs_grad() || rho.needs_grad() || value;
-    Tensor<T> w = tape.empty(mu.shape()), kept = tape.empty(Shape{keep ? n + 2 : 2});
+    Tensor<T> w = tape.empty(mu.shape()), noise = tape.empty(Shape{keep ? n : 0});
     const T *m = mu.value().data(), *r = rho.value().data();
-    T *weights = w.fresh_data(), *eps = keep ? kept.fresh_data() : nullptr, *noted = noted_gradients(kept);
-    noted[0] = noted[1] = T(0);
+    T *weights = w.fresh_data(), *eps = keep ? noise.fresh_data() : nullptr;
     parallel_for(n, kernels::map_grain, [&](Int begin, Int end) { draw(begin, end, key, m, r, weights, eps); });
     std::array<double, 2> sums = unknown;
     if (value)
@@ -180,16 +174,10 @@ WeightDraw<T> draw_weights(Var<T> mu, Var<T> rho, const Prior* prior, const Rand
             return std::array{log_q(count, r + i, eps + i), prior ? prior->log_prob(weights + i, count) : 0.0};
         });
 
-    const Var<T> noise = tape.leaf("noise", std::move(kept), false);
-    const Var<T> drawn = record("draw_weights", {mu, rho, noise}, std::move(w),
-                                [prior, streaming](Backward<T>& b) { pass_back(b, prior, streaming); });
-    const Var<T> pair = record("log_q_log_p", {drawn}, pair_of(tape, sums), [noted](Backward<T>& b) {
-        noted[0] = b.grad()[0];
-        noted[1] = b.grad()[1];
-        const GradientSlot<T> dw = b.slot(0);
-        if (dw && dw.fresh) std::fill_n(dw.data, b.input(0).size(), T(0));
-    });
-    return {drawn, pair};
+    const Var<T> kept = tape.leaf("noise", std::move(noise), false);
+    const Var<T> drawn =
+        record("draw_weights", {mu, rho, kept}, std::move(w), [prior](Backward<T>& b) { pass_back(b, prior); });
+    return {drawn, tape.record_second("log_q_log_p", drawn, pair_of(tape, sums))};
 }
 
 // E log q = sum -log sigma - log(2 pi e) / 2        E log p = sum -(mu^2 + sigma^2) / (2 s^2) - log s - log(2 pi) / 2
@@ -233,8 +221,8 @@ Var<T> expected_log_q_log_p(Var<T> mu, Var<T> rho, double prior_sd, bool value) 
     });
 }
 
-#define POLLEN_INSTANTIATE(T)                                                                                \
-    template WeightDraw<T> draw_weights(Var<T>, Var<T>, const Prior*, const RandomKey&, bool, Streaming<T>); \
+#define POLLEN_INSTANTIATE(T)                                                                  \
+    template WeightDraw<T> draw_weights(Var<T>, Var<T>, const Prior*, const RandomKey&, bool); \
     template Var<T> expected_log_q_log_p(Var<T>, Var<T>, double, bool);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)

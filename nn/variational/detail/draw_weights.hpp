@@ -2,15 +2,8 @@
 
 #include <pollen/nn/variational/posterior.hpp>
 
-// The two nodes that mean-field posteriors are made of, fused by hand: Bayes by Backprop spends its time here.
+// The two ops that mean-field posteriors are made of, fused by hand: Bayes by Backprop spends its time here.
 namespace pollen {
-
-// Where the gradients of mu and rho may go: to a sink, if it wants both.
-template <Real T>
-struct Streaming {
-    GradientSink<T>* sink = nullptr;
-    std::uint32_t mu = 0, rho = 0;  // the leaves' places in their pass
-};
 
 // w = mu + sigma eps with sigma = log(1 + exp(rho)) and eps the normal numbers of `key`, and for the vector of two
 //
@@ -19,8 +12,7 @@ struct Streaming {
 // The value of the second is NaN unless `value` is set: it costs as much as the draw, and the gradient does without it.
 // The prior must live as long as the nodes do.
 template <Real T>
-WeightDraw<T> draw_weights(Var<T> mu, Var<T> rho, const Prior* prior, const RandomKey& key, bool value,
-                           Streaming<T> streaming = {});
+WeightDraw<T> draw_weights(Var<T> mu, Var<T> rho, const Prior* prior, const RandomKey& key, bool value);
 
 // E_q log q(w) and E_q log p(w) in closed form, for a prior N(0, prior_sd^2).
 template <Real T>

@@ -237,9 +237,10 @@ BOOST_AUTO_TEST_CASE(errors) {
     BayesDense<double> net(2, 1);
     auto likelihood = Gaussian<double>::known(1);
     const Dataset<double> data{normals({10, 2}), normals({10})};
-    BOOST_TEST(error_of<ValueError>([&] {
-                   pollen::train(net, likelihood, data, {.prior_sd = 1, .show = Show::nothing});
-               }) == "train: prior_sd is 1, but the network has Bayesian layers, which have priors of their own");
+    BOOST_TEST(
+        error_of<ValueError>(
+            [&] { pollen::train(net, likelihood, data, {.prior = GaussianPrior{1}, .show = Show::nothing}); }) ==
+        "train: prior is GaussianPrior(sd 1), but the network has Bayesian layers, which have priors of their own");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <pollen/autograd/tensor.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace pollen {
+
+// Takes gradients of variables in pieces, each as soon as it is known and while it is in the nearest cache. Variables
+// are known by numbers of the sink's own choice, see Tape::bind_grad.
+template <Real T>
+class GradientSink {
+  public:
+    // dL/dx of the elements of x from `begin` on. Called from several threads at once, for different pieces. The sink
+    // may change these elements of x, which the tape does not read again.
+    virtual void take(std::size_t variable, std::int64_t begin, std::span<const T> gradient) = 0;
+
+  protected:
+    ~GradientSink() = default;
+};
+
+// A sink for one variable; false if there is none.
+template <Real T>
+struct SinkSlot {
+    GradientSink<T>* sink = nullptr;
+    std::size_t variable = 0;
+
+    explicit operator bool() const { return sink != nullptr; }
+    void take(std::int64_t begin, std::span<const T> gradient) const { sink->take(variable, begin, gradient); }
+};
+
+}  // namespace pollen
