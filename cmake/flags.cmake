@@ -27,6 +27,12 @@ if(PROJECT_IS_TOP_LEVEL)
             add_compile_options(-fno-sanitize=null,object-size,vptr)
         endif()
         add_link_options(-fsanitize=${sanitizers})
+        # g++ says by a macro which one it is.
+        if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+            list(GET POLLEN_SANITIZE 0 sanitizer)
+            string(TOUPPER __SANITIZE_${sanitizer}__=1 sanitizer)
+            add_compile_definitions(${sanitizer})
+        endif()
     endif()
 endif()
 

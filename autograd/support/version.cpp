@@ -6,7 +6,8 @@
 namespace pollen {
 
 std::string_view version() {
-    return POLLEN_TEXT(POLLEN_VERSION_MAJOR) "." POLLEN_TEXT(POLLEN_VERSION_MINOR) "." POLLEN_TEXT(POLLEN_VERSION_PATCH);
+    return POLLEN_TEXT(POLLEN_VERSION_MAJOR) "." POLLEN_TEXT(POLLEN_VERSION_MINOR) "." POLLEN_TEXT(
+        POLLEN_VERSION_PATCH);
 }
 
 }  // namespace pollen
