@@ -8,6 +8,7 @@
 #include <pollen/autograd/shape.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
+#include <pollen/autograd/support/version.hpp>
 #include <pollen/autograd/tape.hpp>
 #include <pollen/autograd/tensor.hpp>
 #include <pollen/data/formats/csv.hpp>

@@ -26,10 +26,8 @@ if(NOT XTENSOR_BLAS_INCLUDE_DIR)
                         "or let ./run install all that is missing.")
 endif()
 
-# Not needed, only used where it is there: files for ArviZ.
-find_path(NETCDF_INCLUDE_DIR netcdf.h)
-find_library(NETCDF_LIBRARY netcdf)
-mark_as_advanced(NETCDF_INCLUDE_DIR NETCDF_LIBRARY)
+# Used if it is there: files for ArviZ. -D CMAKE_DISABLE_FIND_PACKAGE_NetCDF=ON does without it.
+find_package(NetCDF GLOBAL)
 
 function(pollen_private_dependencies target)
     # BUILD_INTERFACE: header-only libraries leave no trace in the installed package.

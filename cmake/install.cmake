@@ -2,6 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+target_include_directories(pollen PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 # Programs that use the installed package find its data wherever it was moved to.
 target_compile_definitions(
     pollen INTERFACE $<INSTALL_INTERFACE:POLLEN_INSTALLED_DATA="$<INSTALL_PREFIX>/${CMAKE_INSTALL_DATADIR}/pollen/data">)
@@ -24,4 +25,4 @@ configure_package_config_file(cmake/pollenConfig.cmake.in ${PROJECT_BINARY_DIR}/
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/pollenConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/pollenConfig.cmake ${PROJECT_BINARY_DIR}/pollenConfigVersion.cmake
-              cmake/FindOpenBLASSerial.cmake cmake/FindLibZip.cmake DESTINATION ${package_dir})
+              cmake/FindOpenBLASSerial.cmake cmake/FindLibZip.cmake cmake/FindNetCDF.cmake DESTINATION ${package_dir})

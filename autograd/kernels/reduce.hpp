@@ -45,7 +45,7 @@ struct Max {
     }
     template <std::floating_point T>
     static T combine(T a, T b) {
-        return (a > b) | (a != a) ? a : b;
+        return ((a > b) | (a != a)) ? a : b;
     }
     template <class T>
     static T combine_lanes(const Batch<T>& x) {
@@ -62,7 +62,7 @@ struct Min {
     }
     template <std::floating_point T>
     static T combine(T a, T b) {
-        return (a < b) | (a != a) ? a : b;
+        return ((a < b) | (a != a)) ? a : b;
     }
     template <class T>
     static T combine_lanes(const Batch<T>& x) {

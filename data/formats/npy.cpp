@@ -28,10 +28,6 @@ struct Bool {
 };
 
 template <class T>
-constexpr const char* type_name = std::is_same_v<T, float>    ? "float"
-                                  : std::is_same_v<T, double> ? "double"
-                                                              : "int32";
-template <class T>
 constexpr const char* descr = std::is_same_v<T, float>    ? "<f4"
                               : std::is_same_v<T, double> ? "<f8"
                                                           : "<i4";
@@ -50,7 +46,8 @@ const char* problem(From value) {
         return std::in_range<T>(value) ? nullptr : "does not fit int32, which is -2147483648 to 2147483647";
     } else if constexpr (std::is_integral_v<From>) {
         const auto size = value < From(0) ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-        const bool exact = size == 0 || std::bit_width(size) - std::countr_zero(size) <= std::numeric_limits<T>::digits;
+        const bool exact = size == 0 || static_cast<int>(std::bit_width(size)) - std::countr_zero(size) <=
+                                            std::numeric_limits<T>::digits;
         return exact                      ? nullptr
                : std::is_same_v<T, float> ? "is an integer that float cannot hold exactly"
                                           : "is an integer that double cannot hold exactly";

@@ -122,12 +122,12 @@ Tensor<T> PoissonLaw<T>::sample(const Shape& shape, const RandomKey& key, const 
     parallel_for(shape.size(), 4096, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
             const auto at = static_cast<std::uint64_t>(i);
-            const double rate = rates.data()[i];
+            const double mean = rates.data()[i];
             double k = -1;
-            if (rate < 10) {
-                k = small_draw(rate, u[at]);
+            if (mean < 10) {
+                k = small_draw(mean, u[at]);
             } else {
-                const LargeDraw draw(rate);
+                const LargeDraw draw(mean);
                 k = draw(u[at], u[n + at]);
                 for (std::uint64_t attempt = 1; k < 0; ++attempt)
                     k = draw(uniform_at<double>(key, 2 * attempt * n + at),

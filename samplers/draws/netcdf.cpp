@@ -1,6 +1,7 @@
 #include <pollen/samplers/draws/netcdf.hpp>
 
 #include <pollen/autograd/support/error.hpp>
+#include <pollen/autograd/support/version.hpp>
 #include <pollen/data/io/file.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
@@ -85,7 +86,7 @@ class Group {
         attribute("created_at", time);
         attribute("creation_library", "pollen");
         attribute("inference_library", "pollen");
-        attribute("inference_library_version", POLLEN_VERSION);
+        attribute("inference_library_version", std::string(version()));
     }
 
     void numbers(const std::string& name, const Tensor<double>& x) {

@@ -1,4 +1,4 @@
-// expect: use of deleted function
+// expect: deleted
 #include <pollen/pollen.hpp>
 
 auto dangling(pollen::Tape<double>& tape) { return tape.borrow(pollen::Tensor<double>{1, 2}); }

@@ -35,7 +35,8 @@ RunMemory memory_of(const RunPlan& plan) {
         // Rows, and the header with a name for each number; one chain at a time holds four of it.
         double names = 0;
         for (const Quantity& q : plan.quantities)
-            names += static_cast<double>(q.shape.size()) * static_cast<double>(q.name.size() + 6 * q.shape.rank() + 1);
+            names +=
+                static_cast<double>(q.shape.size()) * static_cast<double>(std::ssize(q.name) + 6 * q.shape.rank() + 1);
         memory.files = chains * (static_cast<double>(1 << 22) + values * 26 + names) + values * 8 + 3 * names;
     }
     // A state on its way to the disk is there three times: in the chain, as tensors, and as the bytes of the file.
