@@ -5,6 +5,7 @@
 #include <pollen/autograd/ops.hpp>
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/random.hpp>
+#include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/shape.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
@@ -20,6 +21,7 @@
 #include <pollen/data/formats/safetensors.hpp>
 #include <pollen/data/io/atomic_file.hpp>
 #include <pollen/data/io/gzip.hpp>
+#include <pollen/data/sets/batch_draw.hpp>
 #include <pollen/data/sets/batches.hpp>
 #include <pollen/data/sets/dataset.hpp>
 #include <pollen/data/sets/embedded.hpp>
@@ -45,8 +47,10 @@
 #include <pollen/nn/training/update.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 #include <pollen/nn/variational/low_rank.hpp>
+#include <pollen/samplers/acceptance.hpp>
 #include <pollen/samplers/calibration/calibration.hpp>
 #include <pollen/samplers/diagnostics/diagnostics.hpp>
+#include <pollen/samplers/diagnostics/function_space.hpp>
 #include <pollen/samplers/diagnostics/stein.hpp>
 #include <pollen/samplers/diagnostics/summary.hpp>
 #include <pollen/samplers/diagnostics/temperature.hpp>
@@ -67,8 +71,9 @@
 #include <pollen/samplers/minibatch/minibatch_mh.hpp>
 #include <pollen/samplers/minibatch/naive_sghmc.hpp>
 #include <pollen/samplers/minibatch/psgld.hpp>
-#include <pollen/samplers/minibatch/random_batch.hpp>
 #include <pollen/samplers/minibatch/sghmc.hpp>
 #include <pollen/samplers/minibatch/sgld.hpp>
 #include <pollen/samplers/minibatch/sgnht.hpp>
+#include <pollen/samplers/options.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
+#include <pollen/samplers/start.hpp>

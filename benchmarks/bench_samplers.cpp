@@ -13,6 +13,7 @@
 #include <pollen/samplers/minibatch/sghmc.hpp>
 #include <pollen/samplers/minibatch/sgld.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
+#include <pollen/samplers/start.hpp>
 
 #include <cmath>
 #include <memory>

@@ -4,6 +4,7 @@
 #include <pollen/nn/potentials/potential.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -13,34 +14,36 @@
 
 namespace pollen {
 
-// What a step of a chain says about itself. A sampler fills in what it has.
+// The kinds of metric (inverse masses of the momenta) that a sampler may have; Metric in metric.hpp has the formulas.
+enum class MetricKind { unit, diagonal, dense };
+std::string to_string(MetricKind kind);
+
+// What a step of a chain reports. A sampler fills in what it has.
 struct StepStatistics {
     double energy = std::numeric_limits<double>::quiet_NaN();       // U / T at the new position, in nats
     double hamiltonian = std::numeric_limits<double>::quiet_NaN();  // U / T + kinetic energy, of samplers with momenta
-    double acceptance = std::numeric_limits<double>::quiet_NaN();   // the probability with which it was accepted
+    double acceptance = std::numeric_limits<double>::quiet_NaN();   // the probability that the step was accepted with
     double step_size = std::numeric_limits<double>::quiet_NaN();
     std::int64_t gradients = 0;  // how many were computed
     std::int64_t tree_depth = 0;
     bool divergent = false;
-    bool invalid = false;  // a point where the energy is not a number was met, and rejected
+    bool invalid = false;  // the step met an energy that is not finite, and rejected that point
 };
 
-enum class MetricKind;
-
-// What a sampler says of itself: the files of draws and the summary have what there is to say, and no more.
+// Which of these numbers a sampler has. The files of draws and the summary show those alone.
 struct ChainFacts {
     bool acceptance = true;           // its steps have a probability of acceptance
     bool hamiltonian = false;         // its steps have a Hamiltonian, and may diverge
-    bool fresh_momentum = true;       // each step draws its momentum anew: E-BFMI means something then
-    bool weighted = false;            // its draws have weights that differ
+    bool fresh_momentum = true;       // each step draws a new momentum; otherwise the E-BFMI has no meaning
+    bool weighted = false;            // its draws have different weights
     std::int64_t max_tree_depth = 0;  // 0: it builds no trees
-    double target_acceptance = std::numeric_limits<double>::quiet_NaN();  // NaN: it adapts to none
-    double gamma = 0.05, kappa = 0.75, t0 = 10;                           // of the dual averaging that does
-    MetricKind metric{};                                                  // unit, where it has none
-    double step_size = std::numeric_limits<double>::quiet_NaN();          // of the next step; NaN: not known
+    double target_acceptance = std::numeric_limits<double>::quiet_NaN();  // that it adapts to; NaN: none
+    double gamma = 0.05, kappa = 0.75, t0 = 10;                           // of dual averaging, if it adapts
+    MetricKind metric = MetricKind::unit;
+    double step_size = std::numeric_limits<double>::quiet_NaN();  // of the next step; NaN: not known
 };
 
-// Walks through everything that the next step of a chain depends on, by name: to write it down, or to read it back.
+// Visits everything that the next step of a chain depends on, by name: to save it, or to restore it.
 class StateVisitor {
   public:
     virtual ~StateVisitor() = default;
@@ -52,9 +55,8 @@ class StateVisitor {
 
 // One chain of one sampler.
 //
-// A step draws its random numbers from the stream of its chain, at the number of the step: a chain that goes on from a
-// saved state draws what it would have drawn. After the steps of the warm-up, whose number it knows from its start,
-// a chain adapts nothing any more.
+// The random numbers of a step are random_of(seed, chain, number of the step), so a restored chain continues with the
+// numbers that it would have drawn. A chain adapts itself in its first ChainStart::warmup steps, and not afterwards.
 template <Real T>
 class Chain {
   public:
@@ -64,22 +66,22 @@ class Chain {
     virtual std::span<const T> position() const = 0;
     // Steps done so far.
     virtual std::int64_t steps() const = 0;
+    // Visits all numbers that the next step depends on, the number of steps among them.
     virtual void visit(StateVisitor& visitor) = 0;
     virtual ChainFacts facts() const { return {}; }
 
-    // What the warm-up came to, for the files of draws: the inverse of the mass, a diagonal (or a dense matrix row by
-    // row), or nothing.
+    // The inverse metric after the warm-up, for the files of draws: a diagonal, a dense matrix row by row, or nothing.
     virtual std::vector<double> inverse_metric() const { return {}; }
-    // The weight of the present position in averages: the step size, where that changes along the way. It counts where
-    // the facts say that draws are weighted.
+    // The weight of the present position in averages. It is only used if facts().weighted is true.
     virtual double weight() const { return 1; }
 
-    // For the temperature that a chain runs at: the gradient of the potential at the present position, and momenta of
-    // variance (step size) x T. Nothing where a chain has none, or has a Hamiltonian that says it.
+    // From these the temperature of the chain is measured: the gradient of the potential at the present position, and
+    // momenta of variance (step size) x T. A chain without them returns nothing. A chain with a Hamiltonian needs no
+    // momentum() here: its kinetic energy is in the StepStatistics.
     virtual std::span<const T> gradient() const { return {}; }
     virtual std::span<const T> momentum() const { return {}; }
 
-    // What a draw has beside the potential's own quantities, where the sampler has extra_quantities(potential).
+    // The values of the sampler's extra_quantities(potential) at the present position.
     virtual std::span<const double> extra_values() const { return {}; }
 };
 
@@ -90,31 +92,38 @@ struct ChainStart {
     std::uint64_t seed = 0;
     std::uint32_t chain = 0;
     std::int64_t warmup = 0;
-    std::int64_t draws = 0;  // that will follow, one every `thin` steps; 0: not known
+    std::int64_t draws = 0;  // that follow the warm-up, one every `thin` steps; 0: not known
     std::int64_t thin = 1;
 };
 
-// A sampler is a struct of options that can begin a chain. describe() names every option: it is what a resumed run is
-// compared by. One that draws more than theta also has extra_quantities(potential), a vector of Quantity; one whose
-// chains keep more than a few vectors has state_bytes(dimensions, bytes of a number), for the memory of a run.
+// A sampler is a struct of options with two members:
+//
+//     begin(potential, start)    begins a chain
+//     describe()                 names every option; a resumed run has to have the same text (describe_options makes
+//     it)
+//
+// and two optional ones:
+//
+//     extra_quantities(potential)    what it draws beside theta, a vector of Quantity
+//     state_bytes(size, number)      the memory of a chain, if that is more than a few vectors; see state_bytes_of
 template <class S, class T>
 concept SamplerOf = requires(const S& sampler, std::unique_ptr<Potential<T>> potential, ChainStart<T> start) {
     { sampler.begin(std::move(potential), std::move(start)) } -> std::same_as<std::unique_ptr<Chain<T>>>;
     { sampler.describe() } -> std::convertible_to<std::string>;
 };
 
-// The random numbers of step `step` of a chain.
+// The random numbers of step `step` of a chain, and those that draw its batch. Every step has fresh ones.
 Random random_of(std::uint64_t seed, std::uint32_t chain, std::int64_t step);
+Random batch_random_of(std::uint64_t seed, std::uint32_t chain, std::int64_t step);
 
-// A point to begin at, for every chain another one: numbers without bounds uniformly from (-radius, radius), again
-// until energy and gradient are finite. After 100 attempts an error says which parameters they were not finite for.
-template <Real T>
-std::vector<T> find_start(Potential<T>& potential, std::uint64_t seed, std::uint32_t chain, double radius = 2);
-
-namespace detail {
-// "tau, theta": the blocks that an energy at theta which is not finite may be due to.
-template <Real T>
-std::string culprits(Potential<T>& potential, const std::vector<T>& theta);
-}  // namespace detail
+// About how many bytes a chain takes beside its potential, for `size` dimensions and numbers of `number` bytes each:
+// what the sampler says itself, or else eight vectors, and three in double for estimates.
+template <class S>
+double state_bytes_of(const S& sampler, std::int64_t size, std::size_t number) {
+    if constexpr (requires { sampler.state_bytes(size, number); })
+        return sampler.state_bytes(size, number);
+    else
+        return static_cast<double>(size) * static_cast<double>(8 * number + 3 * sizeof(double));
+}
 
 }  // namespace pollen

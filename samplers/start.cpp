@@ -1,17 +1,14 @@
-#include <pollen/samplers/chain.hpp>
+#include <pollen/samplers/start.hpp>
 
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
+#include <pollen/samplers/options.hpp>
 
 #include <algorithm>
 #include <cmath>
 
 namespace pollen {
-
-Random random_of(std::uint64_t seed, std::uint32_t chain, std::int64_t step) {
-    return Random(seed, stream_of(Purpose::chains, chain), static_cast<std::uint64_t>(step));
-}
 
 namespace {
 
@@ -34,10 +31,8 @@ std::string not_finite(const Potential<T>& potential, const std::vector<T>& grad
 
 }  // namespace
 
-// Those without which it would be finite, if there are any, or those with a gradient that is not finite; or else it may
-// be any of them.
 template <Real T>
-std::string detail::culprits(Potential<T>& potential, const std::vector<T>& theta) {
+std::string blocks_to_blame(Potential<T>& potential, const std::vector<T>& theta) {
     std::string names = names_of(potential.blocks(), [&](const Quantity& block) {
         std::vector<T> without = theta;
         std::fill_n(without.begin() + block.offset, block.shape.size(), T(0));
@@ -76,11 +71,23 @@ std::vector<T> find_start(Potential<T>& potential, std::uint64_t seed, std::uint
     throw ValueError(
         "find_start: no starting point in " + std::to_string(attempts) + " attempts: at the last one " + why +
         "; look at " +
-        (std::isfinite(energy.total()) ? not_finite(potential, gradient) : detail::culprits(potential, theta)));
+        (std::isfinite(energy.total()) ? not_finite(potential, gradient) : blocks_to_blame(potential, theta)));
 }
 
-template std::string detail::culprits(Potential<float>&, const std::vector<float>&);
-template std::string detail::culprits(Potential<double>&, const std::vector<double>&);
+template <Real T>
+void check_start(const std::string& sampler, const Potential<T>* potential, const ChainStart<T>& start) {
+    if (!potential) throw ValueError(sampler + ": there is no potential");
+    if (potential->size() < 1) throw ValueError(sampler + ": the potential has no dimensions");
+    if (std::ssize(start.position) != potential->size())
+        throw ShapeError(sampler + ": the start has " + std::to_string(start.position.size()) +
+                         " numbers; the potential has " + std::to_string(potential->size()));
+    check_option(start.warmup >= 0, sampler, "warmup", to_text(start.warmup), "not be negative");
+}
+
+template void check_start(const std::string&, const Potential<float>*, const ChainStart<float>&);
+template void check_start(const std::string&, const Potential<double>*, const ChainStart<double>&);
+template std::string blocks_to_blame(Potential<float>&, const std::vector<float>&);
+template std::string blocks_to_blame(Potential<double>&, const std::vector<double>&);
 template std::vector<float> find_start(Potential<float>&, std::uint64_t, std::uint32_t, double);
 template std::vector<double> find_start(Potential<double>&, std::uint64_t, std::uint32_t, double);
 

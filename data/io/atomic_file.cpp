@@ -1,4 +1,5 @@
 #include <pollen/data/io/atomic_file.hpp>
+#include <pollen/data/io/detail/file_calls.hpp>
 #include <pollen/data/io/file.hpp>
 
 #include <fcntl.h>
@@ -22,13 +23,7 @@ constexpr int kMostTries = 1000;  // of names for the temporary file
 
 std::atomic<unsigned> counter{0};
 
-// Calls that a signal interrupted are simply made again.
-template <class F>
-auto uninterrupted(const F& call) {
-    auto result = call();
-    while (result < 0 && errno == EINTR) result = call();
-    return result;
-}
+using detail::uninterrupted;
 
 // The file behind a chain of symbolic links; the last one need not exist.
 std::string follow_links(const std::string& path) {
@@ -145,22 +140,14 @@ void AtomicFile::fail(const char* step) {
     throw FileError(path_ + ": cannot be saved: " + step + ": " + std::strerror(reason));
 }
 
-namespace detail {
-
-FileCalls::FileCalls()
-    : open([](const char* path, int flags, unsigned mode) { return ::open(path, flags, mode); }),
-      fchmod([](int file, unsigned mode) { return ::fchmod(file, mode); }),
-      write([](int file, const void* data, std::size_t bytes) -> std::ptrdiff_t { return ::write(file, data, bytes); }),
-      fsync([](int file) { return ::fsync(file); }),
-      close([](int file) { return ::close(file); }),
-      rename([](const char* from, const char* to) { return ::rename(from, to); }),
-      unlink([](const char* path) { return ::unlink(path); }) {}
-
-FileCalls& file_calls() {
-    static FileCalls calls;
-    return calls;
+void remove_temporaries(const std::string& directory, const std::string& name) {
+    std::error_code error;
+    std::vector<std::filesystem::path> old;
+    for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+        const std::string file = at->path().filename().string();
+        if (file.starts_with("." + name + ".") && file.ends_with(".tmp")) old.push_back(at->path());
+    }
+    for (const std::filesystem::path& path : old) std::filesystem::remove(path, error);
 }
-
-}  // namespace detail
 
 }  // namespace pollen

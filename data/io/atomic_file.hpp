@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,24 +43,7 @@ class AtomicFile {
     std::vector<char> buffer_;
 };
 
-namespace detail {
-
-// The system calls of AtomicFile. They are the system's own unless a test replaces some of them to fail, to write less
-// than asked, or to end the process; a test restores them with `file_calls() = FileCalls()`. Replace them only while no
-// other thread writes a file.
-struct FileCalls {
-    FileCalls();
-    std::function<int(const char* path, int flags, unsigned mode)> open;
-    std::function<int(int file, unsigned mode)> fchmod;
-    std::function<std::ptrdiff_t(int file, const void* data, std::size_t bytes)> write;
-    std::function<int(int file)> fsync;
-    std::function<int(int file)> close;
-    std::function<int(const char* from, const char* to)> rename;
-    std::function<int(const char* path)> unlink;
-};
-
-FileCalls& file_calls();
-
-}  // namespace detail
+// Removes the temporary files that killed processes may have left behind when they wrote a file of this name.
+void remove_temporaries(const std::string& directory, const std::string& name);
 
 }  // namespace pollen

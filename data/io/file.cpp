@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <new>
 
 namespace pollen {
@@ -51,6 +52,13 @@ std::vector<std::byte> read_bytes(const std::string& path, const ReadLimits& lim
         done += static_cast<std::size_t>(some);
     }
     return bytes;
+}
+
+void make_directory(const std::string& path) {
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (!error && !std::filesystem::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
+    if (error) throw FileError(path + ": the directory cannot be made: " + error.message());
 }
 
 std::uint64_t checked_product(const std::string& name, const std::string& field, std::span<const std::uint64_t> factors,

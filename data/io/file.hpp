@@ -27,7 +27,10 @@ using Bytes = std::span<const std::byte>;
 // The whole file. Throws a FileError if it cannot be read, is not a regular file, or has more than limits.max_bytes.
 std::vector<std::byte> read_bytes(const std::string& path, const ReadLimits& limits = {});
 
-// a b, or a FileError `name: field: 65536 x 65536 ... is more than the limit of N bytes` where the product is above
+// Makes the directory, and those above it, if they are missing.
+void make_directory(const std::string& path);
+
+// a b, or a FileError `name: field: 65536 x 65536 ... is more than the limit of N bytes` if the product is above
 // `limit`.
 std::uint64_t checked_product(const std::string& name, const std::string& field, std::span<const std::uint64_t> factors,
                               std::uint64_t limit);

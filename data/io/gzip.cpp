@@ -45,6 +45,23 @@ void resize(std::vector<std::byte>& bytes, std::size_t size, const std::string& 
     }
 }
 
+// Hands zlib the next piece of the input and the room behind what it has made, and calls step(last piece of the input).
+// Counts what was used and made, and returns what step() returned.
+template <class Step>
+int convert(z_stream& z, Bytes bytes, std::size_t& used, std::vector<std::byte>& out, std::size_t& made,
+            const Step& step) {
+    const std::size_t in_piece = std::min(bytes.size() - used, largest_piece);
+    const std::size_t out_piece = std::min(out.size() - made, largest_piece);
+    z.next_in = input(bytes.data() + used);
+    z.avail_in = static_cast<uInt>(in_piece);
+    z.next_out = output(out.data() + made);
+    z.avail_out = static_cast<uInt>(out_piece);
+    const int status = step(used + in_piece == bytes.size());
+    used += in_piece - z.avail_in;
+    made += out_piece - z.avail_out;
+    return status;
+}
+
 }  // namespace
 
 bool is_gzip(Bytes bytes) { return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b}; }
@@ -69,15 +86,7 @@ std::vector<std::byte> gunzip_prefix(Bytes bytes, const std::string& name, std::
             const std::size_t first = std::max<std::size_t>(4096, 4 * bytes.size());
             resize(out, std::min(limit, made ? 2 * made : first), name);
         }
-        const std::size_t in_piece = std::min(bytes.size() - used, largest_piece);
-        const std::size_t out_piece = std::min(out.size() - made, largest_piece);
-        z.next_in = input(bytes.data() + used);
-        z.avail_in = static_cast<uInt>(in_piece);
-        z.next_out = output(out.data() + made);
-        z.avail_out = static_cast<uInt>(out_piece);
-        const int status = inflate(&z, Z_NO_FLUSH);
-        used += in_piece - z.avail_in;
-        made += out_piece - z.avail_out;
+        const int status = convert(z, bytes, used, out, made, [&](bool) { return inflate(&z, Z_NO_FLUSH); });
         if (status == Z_STREAM_END) {
             within_member = false;
         } else if (status == Z_MEM_ERROR) {
@@ -110,15 +119,8 @@ std::vector<std::byte> gzip(Bytes bytes) {
     std::size_t used = 0, made = 0;
     for (int status = Z_OK; status != Z_STREAM_END;) {
         if (made == out.size()) out.resize(std::max<std::size_t>(made * 2, 256));
-        const std::size_t in_piece = std::min(bytes.size() - used, largest_piece);
-        const std::size_t out_piece = std::min(out.size() - made, largest_piece);
-        z.next_in = input(bytes.data() + used);
-        z.avail_in = static_cast<uInt>(in_piece);
-        z.next_out = output(out.data() + made);
-        z.avail_out = static_cast<uInt>(out_piece);
-        status = deflate(&z, used + in_piece == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
-        used += in_piece - z.avail_in;
-        made += out_piece - z.avail_out;
+        status =
+            convert(z, bytes, used, out, made, [&](bool last) { return deflate(&z, last ? Z_FINISH : Z_NO_FLUSH); });
     }
     out.resize(made);
     return out;

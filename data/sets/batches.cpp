@@ -3,7 +3,6 @@
 #include <pollen/autograd/random.hpp>
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/error.hpp>
-#include <pollen/data/sets/detail/rows.hpp>
 
 #include <algorithm>
 #include <string>
@@ -24,7 +23,6 @@ Batches<T>::Batches(const Dataset<T>& data, BatchOptions options) : data_(data),
                          to_string(data.inputs.shape()));
     options_.size = std::min(options_.size, data.size());
     per_epoch_ = (data.size() + options_.size - 1) / options_.size;
-    if (options_.draw == Draw::fresh) taken_.resize(static_cast<std::size_t>(data.size()));
 }
 
 template <Real T>
@@ -38,24 +36,12 @@ Dataset<T> Batches<T>::at(std::int64_t step) {
     return batch;
 }
 
-// Floyd's method (Bentley & Floyd 1987): every choice of `size` items is equally likely.
-template <Real T>
-void Batches<T>::choose_fresh(std::int64_t step) {
-    Random random(options_.seed, stream_of(Purpose::batches), static_cast<std::uint64_t>(step));
-    chosen_.clear();
-    for (std::int64_t last = data_.size() - options_.size; last < data_.size(); ++last) {
-        const std::int64_t item = random.below(static_cast<std::uint64_t>(last) + 1);
-        chosen_.push_back(taken_[static_cast<std::size_t>(item)] ? last : item);
-        taken_[static_cast<std::size_t>(chosen_.back())] = true;
-    }
-    for (const std::int64_t item : chosen_) taken_[static_cast<std::size_t>(item)] = false;
-}
-
 template <Real T>
 Dataset<T> Batches<T>::make(std::int64_t step) {
     std::span<const std::int64_t> items;
     if (options_.draw == Draw::fresh) {
-        choose_fresh(step);
+        Random random(options_.seed, stream_of(Purpose::batches), static_cast<std::uint64_t>(step));
+        draw_(random, options_.size, data_.size(), chosen_);
         items = chosen_;
     } else {
         if (epoch_ != step / per_epoch_) {
@@ -67,7 +53,7 @@ Dataset<T> Batches<T>::make(std::int64_t step) {
         items = std::span(order_).subspan(static_cast<std::size_t>(first),
                                           static_cast<std::size_t>(std::min(options_.size, data_.size() - first)));
     }
-    Dataset<T> batch{take_rows(data_.inputs, items), take_rows(data_.targets, items), take_rows(data_.labels, items)};
+    Dataset<T> batch = data_.take(items);
     if (options_.augmentation.any()) augment(step, batch.inputs);
     return batch;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/data/sets/batch_draw.hpp>
 #include <pollen/data/sets/dataset.hpp>
 
 #include <vector>
@@ -15,7 +16,7 @@ struct Augmentation {
 };
 
 // How batches are chosen. The two have different laws: over an epoch the noise of the gradient nearly cancels, while
-// fresh draws are independent, as the theory of stochastic-gradient samplers has it.
+// fresh draws are independent, which is what the theory of stochastic-gradient samplers assumes.
 enum class Draw {
     epoch,  // all items in random order, another one each epoch; the last batch of an epoch may be smaller
     fresh,  // each step its own random choice of items, no item twice
@@ -43,7 +44,6 @@ class Batches {
 
   private:
     Dataset<T> make(std::int64_t step);
-    void choose_fresh(std::int64_t step);
     void augment(std::int64_t step, Tensor<T>& images) const;
 
     const Dataset<T> data_;  // shares the numbers of the one it was given
@@ -53,7 +53,7 @@ class Batches {
     std::int64_t epoch_ = -1;
     std::vector<std::int64_t> order_;   // of epoch_
     std::vector<std::int64_t> chosen_;  // the items of a fresh draw
-    std::vector<bool> taken_;
+    BatchDraw draw_;
     std::int64_t next_step_ = -1;
     Dataset<T> next_;
     Background background_;  // the last member: its work is over before the others go

@@ -1,9 +1,9 @@
 #include <pollen/data/sets/dataset.hpp>
 
 #include <pollen/autograd/random.hpp>
+#include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/error.hpp>
-#include <pollen/data/sets/detail/rows.hpp>
 
 #include <cmath>
 #include <numeric>
@@ -11,12 +11,29 @@
 
 namespace pollen {
 
+namespace {
+
+// A data set may have no targets, or no labels: a tensor of shape (0).
+template <class T>
+bool is_missing(const Tensor<T>& part) {
+    return part.size() == 0 && part.rank() == 1;
+}
+
+// f(part) for inputs, targets and labels; a missing part stays missing.
+template <Real T, class F>
+Dataset<T> each_part(const Dataset<T>& data, const F& f) {
+    const auto part = [&](const auto& x) { return is_missing(x) ? std::decay_t<decltype(x)>() : f(x); };
+    return {part(data.inputs), part(data.targets), part(data.labels)};
+}
+
+}  // namespace
+
 template <Real T>
 void Dataset<T>::check() const {
     if (inputs.rank() == 0)
         throw ShapeError("Dataset: the inputs are one number; their first axis must count the items");
     const auto same = [this](const char* what, const auto& part) {
-        if (part.size() == 0 && part.rank() == 1) return;
+        if (is_missing(part)) return;
         const std::int64_t count = part.rank() > 0 ? part.shape()[0] : 0;
         if (count != size())
             throw ShapeError("Dataset: inputs " + to_string(inputs.shape()) + " are " + std::to_string(size()) +
@@ -36,17 +53,22 @@ Dataset<T> Dataset<T>::take(std::span<const std::int64_t> items) const {
             throw ShapeError("Dataset: there is no item " + std::to_string(item) + "; the data have " +
                              std::to_string(size()) + " items");
     }
-    return {take_rows(inputs, items), take_rows(targets, items), take_rows(labels, items)};
+    return each_part(*this, [&](const auto& x) { return take_rows(x, items); });
+}
+
+template <Real T>
+Dataset<T> Dataset<T>::view(std::int64_t first, std::int64_t count) const {
+    check();
+    if (first < 0 || count < 0 || first > size() || count > size() - first)
+        throw ShapeError("Dataset: items " + std::to_string(first) + " to " + std::to_string(first + count - 1) +
+                         " of data with " + std::to_string(size()) + " items");
+    return each_part(*this, [&](const auto& x) { return rows(x, first, count); });
 }
 
 template <Real T>
 Dataset<T> Dataset<T>::slice(std::int64_t first, std::int64_t count) const {
-    if (first < 0 || count < 0 || first > size() || count > size() - first)
-        throw ShapeError("Dataset: items " + std::to_string(first) + " to " + std::to_string(first + count - 1) +
-                         " of data with " + std::to_string(size()) + " items");
-    std::vector<std::int64_t> items(static_cast<std::size_t>(count));
-    std::iota(items.begin(), items.end(), first);
-    return take(items);
+    const auto copy = [](const auto& x) { return std::decay_t<decltype(x)>(x.shape(), x.values()); };
+    return each_part(view(first, count), copy);
 }
 
 template <Real T>

@@ -18,12 +18,15 @@ struct Dataset {
 
     std::int64_t size() const { return inputs.rank() > 0 ? inputs.shape()[0] : 0; }
 
-    // Throws a ShapeError where the numbers of inputs, targets and labels differ.
+    // Throws a ShapeError if the numbers of inputs, targets and labels differ.
     void check() const;
 
-    // The items with these numbers, in this order; the items first, ..., first + count - 1.
+    // A copy of the items with these numbers, in this order.
     Dataset take(std::span<const std::int64_t> items) const;
+    // The items first, ..., first + count - 1: as a copy, and without one. A view points into this data set, which must
+    // outlive it.
     Dataset slice(std::int64_t first, std::int64_t count) const;
+    Dataset view(std::int64_t first, std::int64_t count) const;
 };
 
 // Two parts: round(fraction n) items chosen by the seed, and the rest. The first part is in random order.
@@ -38,8 +41,8 @@ std::pair<Dataset<T>, Dataset<T>> split_last(const Dataset<T>& data, std::int64_
 template <Real T>
 Tensor<T> one_hot(const Indices& labels, std::int64_t classes);
 
-// z = (x - mean) / sd, column by column, with the mean and standard deviation of the data it was fitted on; fit it on
-// the training part alone. A column that is constant there only has its mean taken away.
+// z = (x - mean) / sd, column by column, with the mean and standard deviation of the data it was fitted on. Fit it on
+// the training part alone. For a column that is constant there, sd is 1.
 template <Real T>
 class Standardiser {
   public:

@@ -1,5 +1,7 @@
 #include <pollen/nn/module/walk.hpp>
 
+#include <pollen/autograd/rows.hpp>
+
 #include <algorithm>
 #include <sstream>
 
@@ -81,8 +83,7 @@ Tensor<T> predict(Tape<T>& tape, const Module<T>& module, const Parameters<T>& p
         throw ShapeError("predict: theta has " + std::to_string(theta.size()) + " numbers; the network has " +
                          std::to_string(parameters.size()) + " parameters");
     Pass<T> pass(tape, parameters);
-    const std::int64_t rows = x.shape()[0], width = rows > 0 ? x.size() / rows : 0;
-    const auto rest = x.shape().sizes().subspan(1);
+    const std::int64_t rows = x.shape()[0];
     Tensor<T> outputs;
     std::int64_t done = 0;
     std::uint64_t piece = 0;
@@ -91,12 +92,12 @@ Tensor<T> predict(Tape<T>& tape, const Module<T>& module, const Parameters<T>& p
         tape.clear();
         // Each piece of each draw has random numbers of its own; weights are drawn once for all pieces.
         pass.restart({options.mode, options.seed, options.draw << 24 | piece++, options.draw}, theta);
-        const Tensor<T> inputs = Tensor<T>::borrow(x.data() + done * width, with_batch(some, rest));
+        const Tensor<T> inputs = pollen::rows(x, done, some);
         const Var<T> y = module(pass, tape.borrow(inputs));
         if (y.rank() == 0 || y.shape()[0] != some)
             throw ShapeError("predict: " + module.describe() + " makes " + to_string(y.shape()) + " of inputs " +
                              to_string(inputs.shape()) + "; the first axis, which counts the inputs, must stay");
-        const Shape all = with_batch(rows, y.shape().sizes().subspan(1));
+        const Shape all = with_rows(y.shape(), rows);
         if (done == 0) outputs = Tensor<T>::empty(all);
         if (outputs.shape() != all)
             throw ShapeError("predict: " + module.describe() + " makes " + to_string(y.shape()) + " of inputs " +

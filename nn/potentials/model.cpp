@@ -1,10 +1,10 @@
 #include <pollen/nn/potentials/model.hpp>
 
 #include <pollen/autograd/random.hpp>
+#include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
-#include <pollen/data/sets/detail/rows.hpp>
 #include <pollen/nn/distributions/transform.hpp>
 #include <pollen/nn/potentials/detail/column_name.hpp>
 

@@ -15,16 +15,6 @@ namespace {
 
 using Int = std::int64_t;
 
-// Rows [first, first + count) of x, which stays where it is.
-template <class X>
-X rows_of(const X& x, Int first, Int count) {
-    if (x.rank() == 0 || x.shape()[0] == 0) return {};
-    std::vector<Int> sizes(x.shape().sizes().begin(), x.shape().sizes().end());
-    const Int width = x.size() / sizes[0];
-    sizes[0] = count;
-    return X::borrow(x.data() + first * width, Shape(std::span<const Int>(sizes)));
-}
-
 }  // namespace
 
 template <Real T>
@@ -87,9 +77,7 @@ Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> grad
         Energy energy{.prior = prior(theta, gradient)};
         for (Int first = 0; first < data_.size(); first += options_.piece) {
             const Int count = std::min(options_.piece, data_.size() - first);
-            const Dataset<T> piece{rows_of(data_.inputs, first, count), rows_of(data_.targets, first, count),
-                                   rows_of(data_.labels, first, count)};
-            energy.likelihood += likelihood(theta, gradient, piece, 1);
+            energy.likelihood += likelihood(theta, gradient, data_.view(first, count), 1);
         }
         return energy;
     });

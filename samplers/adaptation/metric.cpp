@@ -12,10 +12,6 @@
 
 namespace pollen {
 
-std::string to_string(MetricKind kind) {
-    return kind == MetricKind::unit ? "unit" : kind == MetricKind::diagonal ? "diagonal" : "dense";
-}
-
 using detail::dot;
 
 template <Real T>

@@ -11,11 +11,8 @@
 
 namespace pollen {
 
-enum class MetricKind { unit, diagonal, dense };
-std::string to_string(MetricKind kind);
-
-// The mass M of momenta, known by its inverse: a diagonal, a dense matrix or 1. It is best where M^-1 is the covariance
-// of the target, so M^-1 is what a warm-up estimates.
+// The mass matrix M of the momenta, stored as its inverse: a diagonal, a dense matrix or 1. It is best if M^-1 is the
+// covariance of the target, so M^-1 is what a warm-up estimates.
 //
 //     p ~ N(0, M),    velocity v = M^-1 p ~ N(0, M^-1),    kinetic energy p' M^-1 p / 2
 //
@@ -32,12 +29,12 @@ class Metric {
     // M^-1: the diagonal, or all numbers of the matrix, which has to be symmetric. `who` begins the message of an
     // error.
     void set_inverse(std::span<const double> inverse, const std::string& who);
-    // The same of an estimate. The diagonal of a matrix is raised by a small part of itself, sqrt(epsilon), so that it
-    // has a Cholesky factor however few draws it comes from. False, and nothing has changed, if it has none even so.
+    // Sets M^-1 to an estimate. The diagonal of a matrix is multiplied by 1 + sqrt(epsilon), so that it has a Cholesky
+    // factor even if it comes from few draws. If it has none, nothing changes, and the result is false.
     bool estimate_inverse(std::vector<double> inverse);
     std::vector<double> inverse() const;
 
-    // p = M^(1/2) z and v = M^(-1/2) z, with z the next size() normals: v = M^-1 p where z is the same.
+    // p = M^(1/2) z and v = M^(-1/2) z, with z the next size() normals. The same z gives v = M^-1 p.
     void draw_momentum(Random& random, std::span<T> p) const;
     void draw_velocity(Random& random, std::span<T> v) const;
 

@@ -5,7 +5,7 @@
 
 namespace pollen::detail {
 
-// Throws an error of the same type that says where it was: `where: what it said`.
+// Throws an error of the same type, with the place in front of its message: `where: message`.
 [[noreturn]] void rethrow_at(const std::string& where, const std::exception_ptr& error);
 
 }  // namespace pollen::detail

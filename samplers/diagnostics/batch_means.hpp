@@ -8,13 +8,13 @@
 
 namespace pollen {
 
-// Sums of weighted numbers along a chain, by successive batches of equal length. Where there are 32 of them, pairs
-// become one: so there are 16 to 32 batches of a long chain, and the memory is always the same.
+// Sums of weighted numbers along a chain, in successive batches of equal length. When there are 32 batches, pairs of
+// them are merged: a long chain has 16 to 32 batches, and the memory is always the same.
 class BatchSums {
   public:
     void add(double x, double weight = 1);
     void visit(StateVisitor& visitor, const char* name);
-    // False for numbers that no chain comes to.
+    // False if the numbers are impossible, as they may be in a damaged file.
     bool valid() const;
 
     // Batches so far, the last one perhaps unfinished.
@@ -36,7 +36,7 @@ struct MeanAndError {
 //
 //     error^2 = B / (B - 1) sum_b (W_b (m_b - m))^2 / (sum_b W_b)^2
 //
-// by batches, or by whole chains where that is more. NaN where there is nothing, and an error of NaN for one batch.
+// by batches, or by whole chains if that is more. The mean is NaN if there are no batches, the error if there is one.
 MeanAndError mean_and_error(std::span<const BatchSums> chains);
 
 }  // namespace pollen

@@ -9,7 +9,7 @@
 // Whether chains have converged, and how much their draws are worth, after Vehtari, Gelman, Simpson, Carpenter and
 // Buerkner (Rank-normalization, folding, and localization: an improved R-hat for assessing convergence of MCMC, 2021).
 //
-// The numbers are those of the R package posterior. A function returns NaN where posterior returns NA: for draws that
+// The numbers are those of the R package posterior. A function returns NaN if posterior returns NA: for draws that
 // are all equal or not finite, and for too few of them; R-hat needs 4 draws a chain and an effective sample size 6.
 // (With 2 or 3 draws a chain and more than one chain posterior 1.4 mixes up chains and draws and returns a number; here
 // it is NaN as well.)
@@ -63,7 +63,7 @@ double mcse_quantile(const Chains& x, double p);
 std::vector<double> autocovariance(std::span<const double> x);
 std::vector<double> autocorrelation(std::span<const double> x);
 
-// The p-quantile of draws, interpolated linearly between order statistics (R's type 7). NaN where a draw is NaN.
+// The p-quantile of draws, interpolated linearly between order statistics (R's type 7). NaN if a draw is NaN.
 double quantile(std::span<const double> x, double p);
 
 // The energy's Bayesian fraction of missing information of one chain (Betancourt, Diagnosing suboptimal cotangent

@@ -12,9 +12,9 @@ namespace detail {
 //     rho_t = 1 - (W - acov_t) / var+,    tau = -1 + 2 sum_t rho_t,    ess = chains * draws / tau.
 //
 // Geyer (1992): for a reversible chain the sums rho_2k + rho_2k+1 are positive and fall with k. They are added up until
-// one is negative, and where one is greater than the one before it is estimation noise and is cut down. The last even
-// term counts once if it is positive, which makes antithetic chains come out better. tau is at least
-// 1 / log10(chains * draws).
+// one is negative. A sum that is greater than the one before it is estimation noise, and is cut down to it. The last
+// even term counts once if it is positive, which makes antithetic chains come out better. tau is at least 1 /
+// log10(chains * draws).
 double ess(const ChainBlock& x, MeanAutocovariance& autocovariance) {
     if (x.draws < 3 || degenerate(x.values)) return nothing;
     const std::span<const double> acov = autocovariance(x);
@@ -97,7 +97,7 @@ double ess_quantile(const Chains& x, double p) {
     detail::check_probability("ess_quantile", p);
     const std::vector<double> values = x.flatten();
     if (detail::degenerate(values)) return detail::nothing;
-    // Below the greatest draw, where all draws would be.
+    // All draws are at or below the greatest one, so its quantile has no ESS; one just below it is used.
     const auto n = static_cast<double>(values.size());
     const double q = detail::quantile_of_sorted(detail::sorted(values), p == 1 ? (n - 0.5) / n : p);
     const auto draws = static_cast<std::size_t>(x.draws());

@@ -100,7 +100,7 @@ BetaPoint beta_at(double x, double a, double b) {
 }  // namespace
 
 double beta_quantile(double p, double a, double b) {
-    // Newton's steps inside a bracket that shrinks, and a bisection where a step leaves it.
+    // Newton's steps inside a bracket that shrinks, and a bisection if a step leaves it.
     double low = 0, high = 1, x = a / (a + b);
     for (int k = 0; k < 200; ++k) {
         const auto [cdf, density] = beta_at(x, a, b);

@@ -11,7 +11,7 @@
 
 namespace pollen {
 
-// What is worth knowing of one quantity. Diagnostics that the draws do not give are NaN.
+// The summary of one quantity. Diagnostics that cannot be computed from the draws are NaN.
 struct QuantitySummary {
     double mean = 0, sd = 0, mcse = 0;  // mcse: of the mean
     double q5 = 0, q50 = 0, q95 = 0;
@@ -26,14 +26,13 @@ QuantitySummary summarise(const Chains& x);  // summarise(Chains(draws["tau"]))
 template <Real T>
 std::vector<QuantitySummary> summarise(const Tensor<T>& draws, std::span<const double> weights = {});
 
-// What a sampler says of the draws of one chain, warm-up left out; a sampler that does not know one of them leaves it
-// empty.
+// What a sampler reports of the draws of one chain, without the warm-up. What it does not know stays empty.
 struct ChainStatistics {
     std::span<const double> energy = {};
-    std::span<const std::uint8_t> divergent = {};  // 1 where the trajectory diverged
+    std::span<const std::uint8_t> divergent = {};  // 1 if the trajectory diverged
     std::span<const std::int32_t> tree_depth = {};
     std::span<const double> acceptance = {};
-    // Of all steps, where thinning left some of them out of the draws; 0 steps: the draws are all there is.
+    // Counted in all steps, also in those that thinning left out of the draws; steps = 0: count in the draws.
     std::int64_t steps = 0, divergences = 0, deep = 0;
     double ebfmi = std::numeric_limits<double>::quiet_NaN();  // of all steps; NaN: that of the energy
 };
@@ -55,22 +54,5 @@ std::vector<std::string> warnings(std::span<const std::string> names, const Tens
 // A table with a line a quantity, what the sampler says, and the warnings.
 template <Real T>
 std::string summary(std::span<const std::string> names, const Tensor<T>& draws, const SummaryOptions& options = {});
-
-// R-hat and ESS of a network's predictions, (chains, draws, outputs...). Weights are not identified: chains may sit in
-// mirror images of one mode, and the R-hat of a weight says nothing. What the network computes is comparable.
-struct FunctionSpace {
-    struct Spread {
-        double worst = 0;  // the greatest R-hat, the least ESS
-        double q5 = 0, q50 = 0, q95 = 0;
-        std::int64_t worst_output = 0;
-    };
-    Spread rhat, ess_bulk, ess_tail;
-    std::int64_t outputs = 0;
-    std::int64_t left_out = 0;  // outputs that are constant or not finite, and so have no diagnostics
-};
-template <Real T>
-FunctionSpace function_space(const Tensor<T>& predictions);
-// The same in words, a line each.
-std::string summary(const FunctionSpace& space);
 
 }  // namespace pollen

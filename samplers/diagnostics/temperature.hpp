@@ -8,7 +8,7 @@
 // the estimate, and in equilibrium both means are the T of exp(-U / T).
 namespace pollen {
 
-// Kinetic:  p' M^-1 p / d,  whose mean is T where p ~ N(0, T M).
+// Kinetic:  p' M^-1 p / d,  whose mean is T if p ~ N(0, T M).
 //
 // inverse_mass is one number for all dimensions, or a tensor: the diagonal (d), or the whole matrix (d, d). For SGHMC,
 // whose v has variance h T, it is 1 / h.

@@ -1,4 +1,5 @@
 #include <pollen/autograd/support/error.hpp>
+#include <pollen/samplers/diagnostics/detail/text_table.hpp>
 #include <pollen/samplers/diagnostics/detail/warnings.hpp>
 
 #include <algorithm>

@@ -15,12 +15,12 @@
 
 namespace pollen {
 
-// The temperature measured at the draws, each with its weight. Nothing where a chain has no momenta, or no gradient.
+// The temperature measured at the draws, each with its weight. Empty if a chain has no momenta, or no gradient.
 struct TemperatureSums {
     BatchSums kinetic, configurational;
 };
 
-// What one chain says of its draws: an entry a draw, where it is a vector.
+// What one chain reports. The vectors have one entry for each draw, but for inverse_metric.
 struct ChainRecord {
     std::int64_t chain = 1;  // its number, counted from 1
     std::vector<double> energy, hamiltonian, acceptance, step_size, weight;
@@ -32,7 +32,8 @@ struct ChainRecord {
     std::vector<double> inverse_metric = {};  // after warm-up: a diagonal, a matrix row by row, or nothing
     double warmup_seconds = 0, sampling_seconds = 0;
 
-    // Of all steps after the warm-up, those that thinning left out among them. Deep are those that reached the limit.
+    // Counted in all steps after the warm-up, also in those that thinning left out. A step is deep if its tree reached
+    // the maximal depth.
     std::int64_t steps = 0, divergences = 0, invalid_steps = 0, deep_steps = 0, gradient_count = 0;
     double ebfmi = std::numeric_limits<double>::quiet_NaN();
     TemperatureSums temperature = {};
@@ -51,25 +52,25 @@ struct ChainRecord {
 //     draws["theta[3]"]      (chains, draws): the third of them, counted from 1 as in tables
 //     draws.at("theta", {2}) the same, counted from 0 as in C++
 //
-// What has two axes goes right into the diagnostics: rhat(draws["tau"]).
+// The diagnostics take tensors (chains, draws): rhat(draws["tau"]).
 struct Draws {
     std::vector<Quantity> quantities;
-    Tensor<double> values;  // (chains, draws, value_count), or empty where draws are on disk only
+    Tensor<double> values;  // (chains, draws, value_count), or empty if draws are on disk only
     std::vector<ChainRecord> chains;
     std::vector<std::string> files;                                 // one a chain in CmdStan's layout, or none
-    std::int64_t dimensions = 0;                                    // numbers in theta; 0 where that is not known
+    std::int64_t dimensions = 0;                                    // numbers in theta; 0: not known
     ChainFacts facts = {};                                          // what the sampler says of itself
-    double temperature = std::numeric_limits<double>::quiet_NaN();  // the one asked for; NaN where that is not known
+    double temperature = std::numeric_limits<double>::quiet_NaN();  // the one asked for; NaN: not known
     bool network = false;                                           // theta is the weights of a network
     bool interrupted = false;
-    // What the run was to have: steps of warm-up, steps for a draw, draws of each chain; 0 draws where that is not
-    // known.
+    // What was asked for: steps of warm-up, steps for a draw, draws of each chain (0: not known).
     std::int64_t warmup = 0, thin = 1, asked = 0;
 
-    // Draws of each chain. A run that ended early has as many as make the most draws in all; the files have the rest.
+    // Draws of each chain. A run that ended early has the length that gives the most draws in all; the files have the
+    // rest.
     std::int64_t size() const { return chains.empty() ? 0 : chains.front().draws(); }
     std::int64_t value_count() const;
-    // The draws, by number, that count: all but those whose weight is 0.
+    // The numbers of the draws whose weight is above 0 in all chains.
     std::vector<std::int64_t> counted() const;
 
     Tensor<double> operator[](std::string_view name) const;
@@ -83,11 +84,11 @@ struct Draws {
     Tensor<double> statistic(std::vector<N> ChainRecord::*which) const;
 };
 
-// The table of all quantities, what the sampler says, and the warnings. Where draws have weights that differ, means,
-// standard deviations and quantiles are weighted, and those of weight 0 are left out. Where there are no draws, a line
+// The table of all quantities, what the sampler reports, and the warnings. If draws have different weights, means,
+// standard deviations and quantiles are weighted, and draws with weight 0 are ignored. If there are no draws, a line
 // says why.
 std::string summary(const Draws& draws);
-// ... of some quantities alone: {"mu", "tau", "theta[3]"}. Warnings of chains are those of all of them.
+// The same for some quantities alone: {"mu", "tau", "theta[3]"}.
 std::string summary(const Draws& draws, std::initializer_list<std::string_view> names);
 // The warnings alone.
 std::vector<std::string> warnings(const Draws& draws);

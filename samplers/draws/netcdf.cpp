@@ -3,6 +3,7 @@
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/autograd/support/version.hpp>
 #include <pollen/data/io/file.hpp>
+#include <pollen/samplers/draws/detail/statistics.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #ifdef POLLEN_HAVE_NETCDF
@@ -36,9 +37,9 @@ bool have_netcdf() { return true; }
 
 namespace {
 
-std::mutex guard;  // libnetcdf is not for several threads at once
+std::mutex guard;  // libnetcdf is not thread-safe
 
-// A file under another name until it is complete.
+// A file that has another name until it is complete.
 class File {
   public:
     explicit File(std::string path)
@@ -97,7 +98,7 @@ class Group {
         const std::vector<long long> whole(x.begin(), x.end());
         file_.check(nc_put_var_longlong(id_, define(name, NC_INT64, x.shape()), whole.data()), name);
     }
-    // As ArviZ keeps what is true or false.
+    // Bytes with the attribute that ArviZ marks booleans with.
     void flags(const std::string& name, const Tensor<double>& x) {
         const std::vector<signed char> bits(x.begin(), x.end());
         const int variable = define(name, NC_BYTE, x.shape());
@@ -138,30 +139,32 @@ class Group {
 void write_groups(const File& file, const std::string& prefix, const Draws& draws) {
     const std::int64_t chains = std::ssize(draws.chains), n = draws.size();
     Group posterior(file, prefix + "posterior", chains, n);
-    // A name's slash would mean a group.
+    // A slash in a name would mean a group.
     for (const Quantity& q : draws.quantities) {
-        if (q.shape.size() == 0) continue;  // an axis of length 0 would be one that grows
+        if (q.shape.size() == 0) continue;  // an axis of length 0 would be unlimited
         std::string name = q.name;
         std::replace(name.begin(), name.end(), '/', '_');
         posterior.numbers(name, draws[q.name]);
     }
     Group statistics(file, prefix + "sample_stats", chains, n);
-    Tensor<double> lp = draws.statistic(&ChainRecord::energy);
-    for (double& x : lp.mutable_values()) x = -x;
-    statistics.numbers("lp", lp);
-    if (draws.facts.acceptance) statistics.numbers("acceptance_rate", draws.statistic(&ChainRecord::acceptance));
-    statistics.numbers("step_size", draws.statistic(&ChainRecord::step_size));
-    if (draws.facts.max_tree_depth > 0) statistics.integers("tree_depth", draws.statistic(&ChainRecord::tree_depth));
-    statistics.integers("n_steps", draws.statistic(&ChainRecord::gradients));
-    if (draws.facts.hamiltonian) {
-        statistics.flags("diverging", draws.statistic(&ChainRecord::divergent));
-        statistics.numbers("energy", draws.statistic(&ChainRecord::hamiltonian));
+    for (const detail::StatisticColumn& column : detail::statistic_columns) {
+        if (!detail::reports(draws.facts, column.which)) continue;
+        const Tensor<double> values = detail::values_of(column.which, draws);
+        switch (column.type) {
+            case detail::StatisticColumn::Type::number:
+                statistics.numbers(column.arviz, values);
+                break;
+            case detail::StatisticColumn::Type::whole:
+                statistics.integers(column.arviz, values);
+                break;
+            case detail::StatisticColumn::Type::flag:
+                statistics.flags(column.arviz, values);
+                break;
+        }
     }
-    statistics.flags("invalid", draws.statistic(&ChainRecord::invalid));
-    if (draws.facts.weighted) statistics.numbers("weight", draws.statistic(&ChainRecord::weight));
 }
 
-// The rows of the warm-up in the files; no chains where there are none, or where the files are not there any more.
+// The rows of the warm-up in the files; no chains if the files do not have them, or are gone.
 Draws warmup_of(const Draws& draws) {
     Draws warmup{.quantities = draws.quantities, .values = {}, .chains = {}, .files = {}};
     warmup.facts = draws.facts;

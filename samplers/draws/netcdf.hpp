@@ -10,7 +10,7 @@ namespace pollen {
 bool have_netcdf();
 
 // The draws as ArviZ's InferenceData in a netCDF-4 file, for az.from_netcdf(): groups posterior and sample_stats, and,
-// where the files of the draws are there and have the warm-up, warmup_posterior and warmup_sample_stats. Throws an
+// if the files of the draws have the warm-up, warmup_posterior and warmup_sample_stats. Throws an
 // Error without libnetcdf. The file is replaced as a whole or not at all.
 void write_netcdf(const std::string& path, const Draws& draws);
 

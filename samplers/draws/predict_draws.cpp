@@ -26,7 +26,7 @@ std::vector<std::int64_t> used_draws(const Draws& draws, std::int64_t every) {
     return used;
 }
 
-// Draws begin with the parameters of the network that they are of, each as large as there.
+// Throws unless the draws begin with the parameters of this network, each of the same size.
 template <Real T>
 void check_blocks(const Module<T>& net, const Draws& draws) {
     const Parameters<T> parameters(net);

@@ -1,24 +1,26 @@
 #pragma once
 
 #include <pollen/nn/prediction/predictive.hpp>
+#include <pollen/samplers/diagnostics/function_space.hpp>
 #include <pollen/samplers/draws/draws.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <span>
 
-// Predictions of a network at the draws of its parameters, which are in memory or come from the files row by row. The
-// network's parameters are the first numbers of a draw, as NetworkPotential has them; a likelihood's come after.
+// Predictions of a network at the draws of its parameters. The draws are in memory, or are read from their files row by
+// row. The network's parameters are the first numbers of a draw, as NetworkPotential has them; those of the likelihood
+// follow.
 namespace pollen {
 
 struct DrawOptions {
-    std::int64_t every = 1;  // one of so many draws of each chain: the last of them
+    std::int64_t every = 1;  // use the last of every so many draws of each chain
     PredictOptions predict = {};
 };
 
-// Calls f(chain, draw, values, weight) for the draws of each chain, chain after chain, counted from 0 among those that
-// are used. Draws of weight 0 are left out before one of every so many is taken. The weight is 1 where a sampler has
-// none.
+// Calls f(chain, draw, values, weight) for the draws of each chain, chain after chain. Draws with weight 0 are ignored;
+// of the others, the last of every `every` is used. Chains and used draws are counted from 0. The weight is 1 if the
+// sampler has none.
 using UseDraw = std::function<void(std::int64_t, std::int64_t, std::span<const double>, double)>;
 void each_draw(const Draws& draws, std::int64_t every, const UseDraw& f);
 
@@ -33,9 +35,9 @@ void each_draw(const Module<T>& net, const Draws& draws, const Tensor<T>& x, Dra
 template <Real T>
 Predictive<T> predict_draws(const Module<T>& net, const Draws& draws, const Tensor<T>& x, DrawOptions options = {});
 
-// R-hat and ESS of what the network computes: of the probabilities of classes, or of the outputs as they are. The
-// predictions at all draws are in memory for it, as (chains, draws, outputs); a ValueError says so where they would
-// take more than max_memory bytes.
+// R-hat and ESS of the network's outputs, or of the class probabilities that they are the logits of. The predictions at
+// all draws are in memory for it, as (chains, draws, outputs). Throws a ValueError if they would take more than
+// max_memory bytes.
 enum class FunctionValues { outputs, probabilities };
 template <Real T>
 FunctionSpace function_space(const Module<T>& net, const Draws& draws, const Tensor<T>& x,

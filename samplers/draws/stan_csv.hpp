@@ -12,8 +12,8 @@
 
 // Files of draws in the layout of CmdStan, one a chain, which ArviZ, rstan, posterior, bayesplot and coda read. Columns
 // are named with indices from 1, the first one fastest (theta.1, w.1.1, w.2.1, ...); those that end in __ are about the
-// sampler: lp__, accept_stat__, stepsize__, treedepth__, n_leapfrog__ (gradients), divergent__ and energy__ as far as
-// it has them. Where draws have weights, weight__ is added to those of CmdStan.
+// sampler: lp__, accept_stat__, stepsize__, treedepth__, n_leapfrog__ (gradients), divergent__ and energy__, as far as
+// it has them. If draws have weights, there is also weight__, which CmdStan does not have.
 //
 // Dots have a meaning in such names: a quantity called 0.weight has columns 0_weight.1.1, ...
 namespace pollen {
@@ -31,7 +31,7 @@ struct StanCsvHeader {
     ChainFacts facts = {};  // they say which columns there are
 };
 
-// All up to the first row. Throws a ValueError for names that do not go into such a file.
+// Everything before the first row. Throws a ValueError for names that do not go into such a file.
 std::string stan_csv_header(const StanCsvHeader& header, const std::vector<Quantity>& quantities);
 // Between the rows of the warm-up and the draws; `size` is that of theta.
 std::string stan_csv_adaptation(double step_size, std::span<const double> inverse_metric, std::int64_t size);
@@ -45,14 +45,14 @@ class StanCsvRows {
                 std::span<const double> values) const;
 
   private:
-    std::vector<std::int64_t> order_;  // where the number of each column is in a draw; empty: in the same place
+    std::vector<std::int64_t> order_;  // the place in a draw of each column's number; empty: the same place
 };
 
 // Files chain_1.csv, chain_2.csv, ... in a directory, each replaced as a whole or not at all. Returns their names.
 std::vector<std::string> write_stan_csv(const std::string& directory, const Draws& draws, StanCsvHeader header = {});
 
-// Reads such a file, ours or CmdStan's, row by row, in memory for one. Everything is checked, and what is wrong is a
-// FileError with the line. A last line without an end, which a crash may leave, does not count.
+// Reads such a file, ours or CmdStan's, row by row; it keeps one row in memory. Everything is checked, and a FileError
+// names the line. A last line without an end, which a crash may leave, is ignored.
 class StanCsvReader {
   public:
     // Reads the first `bytes` of the file, and nothing after them.
@@ -74,12 +74,12 @@ class StanCsvReader {
     // False at the end. `values` false leaves Row::values empty and saves the time.
     bool next(Row& row, bool values = true);
 
-    // What the comments say, as far as they were read; NaN and nothing otherwise.
+    // What the comments so far say; NaN, or an empty vector, if they have not said it.
     double step_size() const;
     const std::vector<double>& inverse_metric() const;
     double warmup_seconds() const;
     double sampling_seconds() const;
-    // Whether a last line was left out.
+    // Whether a last line was ignored.
     bool cut_short() const;
 
   private:

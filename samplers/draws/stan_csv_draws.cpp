@@ -1,6 +1,4 @@
 #include <pollen/data/io/atomic_file.hpp>
-#include <pollen/samplers/adaptation/metric.hpp>
-#include <pollen/samplers/draws/detail/chain_file.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #include <algorithm>
@@ -12,7 +10,7 @@ namespace pollen {
 std::vector<std::string> write_stan_csv(const std::string& directory, const Draws& draws, StanCsvHeader header) {
     if (draws.values.rank() != 3)
         throw ValueError("write_stan_csv: the values of the draws are not in memory (keep = false)");
-    detail::make_directory(directory);
+    make_directory(directory);
     const StanCsvRows rows(draws.quantities);
     const std::int64_t width = draws.values.shape()[2];
     std::vector<std::string> files;

@@ -2,8 +2,8 @@
 
 #include <pollen/data/io/detail/printable.hpp>
 #include <pollen/data/io/detail/text.hpp>
-#include <pollen/samplers/adaptation/metric.hpp>
 #include <pollen/samplers/draws/detail/lines.hpp>
+#include <pollen/samplers/draws/detail/statistics.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +16,8 @@ namespace pollen {
 namespace {
 
 using detail::Lines;
+using detail::Statistic;
+using detail::StatisticColumn;
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
@@ -57,10 +59,6 @@ Column parse_column(std::string_view name) {
     std::reverse(column.index.begin(), column.index.begin() + column.rank);
     return column;
 }
-
-enum Statistic { lp, acceptance, step_size, tree_depth, gradients, divergent, hamiltonian, weight, unknown };
-constexpr std::array<std::string_view, unknown> statistic_names = {
-    "lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__", "weight__"};
 
 }  // namespace
 
@@ -178,20 +176,17 @@ class StanCsvReader::File {
         each_cell(line, [&](std::string_view cell) { names.push_back(cell); });
         std::size_t k = 0;
         for (; k < names.size() && names[k].ends_with("__"); ++k) {
-            const auto at = std::find(statistic_names.begin(), statistic_names.end(), names[k]);
-            const auto which = static_cast<Statistic>(at - statistic_names.begin());
-            if (which != unknown && std::find(statistics.begin(), statistics.end(), which) != statistics.end())
-                lines.fail("the column " + std::string(names[k]) + " comes twice");
-            statistics.push_back(which);
+            const auto at = std::find_if(detail::statistic_columns.begin(), detail::statistic_columns.end(),
+                                         [&](const StatisticColumn& column) { return column.stan == names[k]; });
+            const StatisticColumn* column = at == detail::statistic_columns.end() ? nullptr : &*at;
+            if (column && has(column->which)) lines.fail("the column " + std::string(names[k]) + " comes twice");
+            statistics.push_back(column);
         }
-        const auto has = [&](Statistic which) {
-            return std::find(statistics.begin(), statistics.end(), which) != statistics.end();
-        };
-        header.facts.acceptance = has(acceptance);
-        header.facts.hamiltonian = has(hamiltonian);
-        header.facts.weighted = has(weight);
-        header.facts.max_tree_depth = has(tree_depth) ? max_depth : 0;
-        if (statistics.empty() || statistics[0] != lp)
+        header.facts.acceptance = has(Statistic::acceptance);
+        header.facts.hamiltonian = has(Statistic::hamiltonian);
+        header.facts.weighted = has(Statistic::weight);
+        header.facts.max_tree_depth = has(Statistic::tree_depth) ? max_depth : 0;
+        if (statistics.empty() || !statistics[0] || statistics[0]->which != Statistic::lp)
             lines.fail("the first column is " + detail::printable(names[0]) + "; lp__ is expected in a file of draws");
         std::set<std::string_view> known;
         std::int64_t offset = 0;
@@ -258,10 +253,10 @@ class StanCsvReader::File {
                 double x = 0;
                 if (!detail::parse_number(cell, x))
                     lines.fail("column " + std::to_string(k + 1) + ": " + detail::printable(cell) + " is not a number");
-                if (k < statistics.size())
-                    set(statistics[k], x, row);
-                else
+                if (k >= statistics.size())
                     row.values[static_cast<std::size_t>(places[k - statistics.size()])] = x;
+                else if (statistics[k])
+                    set(*statistics[k], x, row);
             }
             ++k;
             if (comma == rest.npos || (!values && k >= statistics.size())) break;
@@ -275,24 +270,48 @@ class StanCsvReader::File {
                    std::to_string(statistics.size() + places.size()) + " columns");
     }
 
-    void set(Statistic which, double x, Row& row) const {
+    void set(const StatisticColumn& column, double x, Row& row) const {
         StepStatistics& s = row.statistics;
-        const auto whole = [&](const char* field) {
-            if (!(x >= 0 && x <= 9e15)) lines.fail(std::string(field) + " is not a whole number from 0 up");
-            return static_cast<std::int64_t>(x);
-        };
-        if (which == lp) s.energy = -x;
-        if (which == acceptance) s.acceptance = x;
-        if (which == Statistic::step_size) s.step_size = x;
-        if (which == tree_depth) s.tree_depth = std::min<std::int64_t>(whole("treedepth__"), 1'000'000'000);
-        if (which == gradients) s.gradients = whole("n_leapfrog__");
-        if (which == divergent) s.divergent = x != 0;
-        if (which == hamiltonian) s.hamiltonian = x;
-        if (which == weight) row.weight = x;
+        if (column.type == StatisticColumn::Type::whole && !(x >= 0 && x <= 9e15))
+            lines.fail(std::string(column.stan) + " is not a whole number from 0 up");
+        switch (column.which) {
+            case Statistic::lp:
+                s.energy = -x;
+                break;
+            case Statistic::acceptance:
+                s.acceptance = x;
+                break;
+            case Statistic::step_size:
+                s.step_size = x;
+                break;
+            case Statistic::tree_depth:
+                s.tree_depth = static_cast<std::int64_t>(std::min(x, 1e9));
+                break;
+            case Statistic::gradients:
+                s.gradients = static_cast<std::int64_t>(x);
+                break;
+            case Statistic::divergent:
+                s.divergent = x != 0;
+                break;
+            case Statistic::hamiltonian:
+                s.hamiltonian = x;
+                break;
+            case Statistic::invalid:
+                s.invalid = x != 0;
+                break;
+            case Statistic::weight:
+                row.weight = x;
+                break;
+        }
     }
 
-    std::vector<Statistic> statistics;
-    std::vector<std::int64_t> places;  // where each column goes in a draw
+    bool has(Statistic which) const {
+        return std::any_of(statistics.begin(), statistics.end(),
+                           [&](const StatisticColumn* column) { return column && column->which == which; });
+    }
+
+    std::vector<const StatisticColumn*> statistics;  // of the first columns; null for one of an unknown name
+    std::vector<std::int64_t> places;                // where each column goes in a draw
     std::int64_t rows = 0, warmup_rows = 0, max_depth = 10;
     bool columns_read = false, in_metric = false;
 };

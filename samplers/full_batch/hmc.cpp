@@ -1,8 +1,5 @@
 #include <pollen/samplers/full_batch/hmc.hpp>
 
-#include <pollen/autograd/support/checks.hpp>
-#include <pollen/autograd/support/error.hpp>
-#include <pollen/samplers/detail/sampler_options.hpp>
 #include <pollen/samplers/full_batch/detail/hamiltonian.hpp>
 
 #include <algorithm>
@@ -13,7 +10,7 @@ namespace pollen {
 namespace {
 
 constexpr const char* name = "Hmc";
-constexpr double divergence = 1000;  // an error of H that is called one
+constexpr double divergence = 1000;  // a trajectory with a greater error of H is divergent
 
 template <Real T>
 class HmcChain final : public detail::HamiltonianChain<T> {
@@ -41,7 +38,7 @@ class HmcChain final : public detail::HamiltonianChain<T> {
     using detail::HamiltonianChain<T>::metric_;
 
     Hmc options_;
-    std::int64_t has_momentum_ = 0;  // there is one to keep a part of
+    std::int64_t has_momentum_ = 0;  // 1 if there is a momentum that can be kept in part
 };
 
 // p' = alpha p + sqrt(1 - alpha^2) r
@@ -63,14 +60,8 @@ void HmcChain<T>::refresh(Random& random) {
 
 template <Real T>
 std::int64_t HmcChain<T>::length(Random& random) const {
-    const UniformRange<std::int64_t>& steps = options_.steps;
-    if (steps.high > 0) {
-        if (steps.low == steps.high) return steps.low;
-        return steps.low + random.below(static_cast<std::uint64_t>(steps.high - steps.low + 1));
-    }
-    const UniformRange<double>& time = options_.time;
-    const double t = time.low == time.high ? time.low : random.uniform<double>(time.low, time.high);
-    const double n = std::round(t / this->step_size_);
+    if (options_.steps.high > 0) return options_.steps.draw(random);
+    const double n = std::round(options_.time.draw(random) / this->step_size_);
     return n < static_cast<double>(options_.max_steps) ? std::max<std::int64_t>(1, static_cast<std::int64_t>(n))
                                                        : options_.max_steps;
 }
@@ -111,47 +102,42 @@ void HmcChain<T>::visit(StateVisitor& visitor) {
     }
 }
 
-template <class N>
-std::string text_of(const UniformRange<N>& range) {
-    return to_text(range.low) + (range.low == range.high ? "" : ".." + to_text(range.high));
-}
-
 }  // namespace
 
 template <Real T>
 std::unique_ptr<Chain<T>> Hmc::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
-    detail::check_positive(name, "step_size", step_size);
+    check_positive(name, "step_size", step_size);
     if (steps.high > 0 || steps.low != 0) {
         if (steps.low < 1 || steps.high < steps.low)
-            throw ValueError(std::string(name) + ": steps is " + text_of(steps) +
+            throw ValueError(std::string(name) + ": steps is " + steps.describe() +
                              "; it must be from 1 up, and a range must rise");
     } else if (!(time.low > 0) || !(time.high >= time.low) || std::isinf(time.high)) {
-        throw ValueError(std::string(name) + ": time is " + text_of(time) +
+        throw ValueError(std::string(name) + ": time is " + time.describe() +
                          "; it must be positive, and a range must rise");
     }
     check_sizes(name, {{"max_steps", max_steps}});
     if (!(alpha >= 0 && alpha < 1))
         throw ValueError(std::string(name) + ": alpha is " + to_text(alpha) + "; it must be from 0 up and below 1");
-    detail::check_fraction(name, "target_acceptance", target_acceptance);
+    check_fraction(name, "target_acceptance", target_acceptance);
     warmup.check(name, metric);
     return std::make_unique<HmcChain<T>>(*this, std::move(potential), std::move(start));
 }
 
 std::string Hmc::describe() const {
-    return detail::describe_options(name, {{"step_size", to_text(step_size)},
-                                           {"steps", text_of(steps)},
-                                           {"time", text_of(time)},
-                                           {"max_steps", to_text(max_steps)},
-                                           {"alpha", to_text(alpha)},
-                                           {"target_acceptance", to_text(target_acceptance)},
-                                           {"metric", to_string(metric)},
-                                           {"inverse_metric", detail::text_of(inverse_metric)},
-                                           {"warmup", warmup.describe()}});
+    return describe_options(name, {{"step_size", to_text(step_size)},
+                                   {"steps", steps.describe()},
+                                   {"time", time.describe()},
+                                   {"max_steps", to_text(max_steps)},
+                                   {"alpha", to_text(alpha)},
+                                   {"target_acceptance", to_text(target_acceptance)},
+                                   {"metric", to_string(metric)},
+                                   {"inverse_metric", numbers_text(inverse_metric)},
+                                   {"warmup", warmup.describe()}});
 }
 
 double Hmc::state_bytes(std::int64_t size, std::size_t number) const {
     // Two points of phase space.
-    return detail::vector_bytes(8, size, number) + detail::metric_bytes(metric, size, number, warmup.metric);
+    return vector_bytes(8, size, number) + detail::metric_bytes(metric, size, number, warmup.metric);
 }
 
 POLLEN_INSTANTIATE_SAMPLER(Hmc)

@@ -3,6 +3,7 @@
 #include <pollen/samplers/adaptation/metric.hpp>
 #include <pollen/samplers/adaptation/warmup.hpp>
 #include <pollen/samplers/chain.hpp>
+#include <pollen/samplers/full_batch/uniform_range.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -10,15 +11,6 @@
 #include <vector>
 
 namespace pollen {
-
-// A number, or any number between two with equal probability.
-template <class N>
-struct UniformRange {
-    N low, high;
-
-    UniformRange(N n) : low(n), high(n) {}
-    UniformRange(N l, N h) : low(l), high(h) {}
-};
 
 // Hamiltonian Monte Carlo (Neal, MCMC using Hamiltonian dynamics, 2011), on H = U/T + p' M^-1 p / 2: a fresh momentum,
 // a number of leapfrog steps, and acceptance with probability min(1, exp(H - H*)).
@@ -31,10 +23,10 @@ struct UniformRange {
 //
 //     p' = alpha p + sqrt(1 - alpha^2) r,    r ~ N(0, M)
 //
-// and has to turn round where a proposal is rejected: without that, H would not be left invariant.
+// and its sign changes when a proposal is rejected: without that, exp(-H) would not be left invariant.
 struct Hmc {
-    double step_size = 1;                  // where a warm-up adapts it: the one its search begins with
-    UniformRange<std::int64_t> steps = 0;  // 0: the time decides
+    double step_size = 1;                  // if a warm-up adapts it: where its search begins
+    UniformRange<std::int64_t> steps = 0;  // 0: as many as take `time`
     UniformRange<double> time = {1, 5};    // of a trajectory: its number of steps times the step size
     std::int64_t max_steps = 1000;
     double alpha = 0;

@@ -1,8 +1,5 @@
 #include <pollen/samplers/full_batch/kinetic_langevin.hpp>
 
-#include <pollen/autograd/support/checks.hpp>
-#include <pollen/autograd/support/error.hpp>
-#include <pollen/samplers/detail/sampler_options.hpp>
 #include <pollen/samplers/full_batch/detail/hamiltonian.hpp>
 
 #include <algorithm>
@@ -50,7 +47,7 @@ class KineticLangevinChain final : public detail::FullBatchChain<T> {
 };
 
 // B: p -= h/2 grad U,  A: q += h/2 M^-1 p,  O: p = c p + sqrt((1 - c^2) T) r with c = exp(-friction h),  A,  B.
-// A step to a point without an energy is not taken; the momentum turns round instead.
+// If the energy is not finite at the new point, the step is not made, and the momentum changes its sign.
 template <Real T>
 StepStatistics KineticLangevinChain<T>::step() {
     Random random = this->random();
@@ -93,7 +90,7 @@ StepStatistics KineticLangevinChain<T>::step() {
 
 template <Real T>
 std::unique_ptr<Chain<T>> KineticLangevin::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
-    detail::check_positive(name, "step_size", step_size);
+    check_positive(name, "step_size", step_size);
     if (!(friction > 0))
         throw ValueError(std::string(name) + ": friction is " + to_text(friction) +
                          "; it must be positive, or infinite");
@@ -101,15 +98,15 @@ std::unique_ptr<Chain<T>> KineticLangevin::begin(std::unique_ptr<Potential<T>> p
 }
 
 std::string KineticLangevin::describe() const {
-    return detail::describe_options(name, {{"step_size", to_text(step_size)},
-                                           {"friction", to_text(friction)},
-                                           {"metric", to_string(metric)},
-                                           {"inverse_metric", detail::text_of(inverse_metric)}});
+    return describe_options(name, {{"step_size", to_text(step_size)},
+                                   {"friction", to_text(friction)},
+                                   {"metric", to_string(metric)},
+                                   {"inverse_metric", numbers_text(inverse_metric)}});
 }
 
 double KineticLangevin::state_bytes(std::int64_t size, std::size_t number) const {
     // Two points of phase space.
-    return detail::vector_bytes(8, size, number) + detail::metric_bytes(metric, size, number, false);
+    return vector_bytes(8, size, number) + detail::metric_bytes(metric, size, number, false);
 }
 
 POLLEN_INSTANTIATE_SAMPLER(KineticLangevin)

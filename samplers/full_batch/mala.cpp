@@ -1,8 +1,5 @@
 #include <pollen/samplers/full_batch/mala.hpp>
 
-#include <pollen/autograd/support/checks.hpp>
-#include <pollen/autograd/support/error.hpp>
-#include <pollen/samplers/detail/sampler_options.hpp>
 #include <pollen/samplers/full_batch/detail/hamiltonian.hpp>
 
 #include <algorithm>
@@ -76,10 +73,10 @@ StepStatistics MalaChain<T>::step() {
     for (std::size_t i = 0; i < drift_.size(); ++i)
         trial_.position[i] = z_.position[i] - half * drift_[i] + noise * trial_.position[i];
     trial_.energy = this->potential_->evaluate(trial_.position, trial_.gradient);
-    const double log_ratio = -detail::difference(trial_.energy, z_.energy) * this->beta() +
+    const double log_ratio = -energy_difference(trial_.energy, z_.energy) * this->beta() +
                              (log_density(trial_, z_) - log_density(z_, trial_));
     s.invalid = !std::isfinite(log_ratio);
-    s.acceptance = s.invalid ? 0 : detail::acceptance_of(-log_ratio);
+    s.acceptance = s.invalid ? 0 : acceptance_probability(-log_ratio);
     if (random.uniform<double>() < s.acceptance) std::swap(z_, trial_);
     s.energy = z_.energy.total() * this->beta();
     this->adapt(random, s.acceptance);
@@ -91,23 +88,23 @@ StepStatistics MalaChain<T>::step() {
 
 template <Real T>
 std::unique_ptr<Chain<T>> Mala::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
-    detail::check_positive(name, "step_size", step_size);
-    detail::check_fraction(name, "target_acceptance", target_acceptance);
+    check_positive(name, "step_size", step_size);
+    check_fraction(name, "target_acceptance", target_acceptance);
     warmup.check(name, metric);
     return std::make_unique<MalaChain<T>>(*this, std::move(potential), std::move(start));
 }
 
 std::string Mala::describe() const {
-    return detail::describe_options(name, {{"step_size", to_text(step_size)},
-                                           {"target_acceptance", to_text(target_acceptance)},
-                                           {"metric", to_string(metric)},
-                                           {"inverse_metric", detail::text_of(inverse_metric)},
-                                           {"warmup", warmup.describe()}});
+    return describe_options(name, {{"step_size", to_text(step_size)},
+                                   {"target_acceptance", to_text(target_acceptance)},
+                                   {"metric", to_string(metric)},
+                                   {"inverse_metric", numbers_text(inverse_metric)},
+                                   {"warmup", warmup.describe()}});
 }
 
 double Mala::state_bytes(std::int64_t size, std::size_t number) const {
     // Two points of phase space, and a drift.
-    return detail::vector_bytes(10, size, number) + detail::metric_bytes(metric, size, number, warmup.metric);
+    return vector_bytes(10, size, number) + detail::metric_bytes(metric, size, number, warmup.metric);
 }
 
 POLLEN_INSTANTIATE_SAMPLER(Mala)

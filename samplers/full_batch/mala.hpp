@@ -18,7 +18,7 @@ namespace pollen {
 //
 // It is Hamiltonian Monte Carlo with one leapfrog step of size sqrt(e T).
 struct Mala {
-    double step_size = 0.1;  // e; where a warm-up adapts it: the one its search begins with
+    double step_size = 0.1;  // e; if a warm-up adapts it: where its search begins
     double target_acceptance = 0.574;
     MetricKind metric = MetricKind::diagonal;
     std::vector<double> inverse_metric = {};  // G to begin with: a diagonal, or a matrix; empty: 1

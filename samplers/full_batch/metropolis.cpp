@@ -1,9 +1,7 @@
 #include <pollen/samplers/full_batch/metropolis.hpp>
 
-#include <pollen/autograd/support/checks.hpp>
-#include <pollen/autograd/support/error.hpp>
-#include <pollen/samplers/detail/sampler_options.hpp>
-#include <pollen/samplers/full_batch/detail/hamiltonian.hpp>
+#include <pollen/samplers/adaptation/metric_windows.hpp>
+#include <pollen/samplers/full_batch/detail/full_batch_chain.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -37,10 +35,9 @@ class MetropolisChain final : public detail::FullBatchChain<T> {
     double first_step_size_, step_size_;
     double target_;
     bool adapts_;
-    std::int64_t count_ = 0;  // steps since the step size was set anew
+    std::int64_t count_ = 0;  // steps since the step size was reset
     Metric<T> metric_;
-    WarmupWindows windows_;
-    WindowMoments moments_;
+    MetricAdaptation metric_adaptation_;
     std::vector<T> trial_;
 };
 
@@ -50,29 +47,23 @@ MetropolisChain<T>::MetropolisChain(const Metropolis& options, std::unique_ptr<P
     : detail::FullBatchChain<T>(name, std::move(potential), std::move(start)),
       first_step_size_(options.step_size),
       step_size_(options.step_size),
-      target_(options.target_acceptance.value_or(0.234 + 0.206 / static_cast<double>(this->size()))),
+      target_(options.target_acceptance.value_or(random_walk_target(this->size()))),
       adapts_(options.adapt && this->warmup_steps_ > 0),
       metric_(options.metric, this->size()),
       trial_(z_.position.size()) {
     if (!options.inverse_metric.empty()) metric_.set_inverse(options.inverse_metric, name);
     if (!adapts_ || options.metric == MetricKind::unit) return;
-    WarmupOptions windows;
-    windows.first = options.first;
-    windows.window = options.window;
-    windows.last = options.last;
-    windows_ = WarmupWindows(this->warmup_steps_, windows);
-    moments_ = WindowMoments(options.metric == MetricKind::dense, this->size());
+    metric_adaptation_ = {
+        this->warmup_steps_, {options.first, options.window, options.last}, options.metric, this->size()};
 }
 
 template <Real T>
 void MetropolisChain<T>::adapt(double acceptance) {
     ++count_;
     step_size_ *= std::exp(std::pow(static_cast<double>(count_), -0.6) * (acceptance - target_));
-    if (windows_.inside(this->step_)) moments_.add(std::span<const T>(z_.position));
-    if (!windows_.last_of_window(this->step_)) return;
-    metric_.estimate_inverse(moments_.regularised());
-    windows_.advance(this->step_);
-    moments_.restart();
+    using Result = MetricAdaptation::Result;
+    if (metric_adaptation_.learn(this->step_, std::span<const T>(z_.position), metric_) == Result::window_goes_on)
+        return;
     step_size_ = first_step_size_;
     count_ = 0;
 }
@@ -87,9 +78,9 @@ StepStatistics MetropolisChain<T>::step() {
     const T scale = static_cast<T>(step_size_ / std::sqrt(static_cast<double>(this->size())));
     for (std::size_t i = 0; i < trial_.size(); ++i) trial_[i] = z_.position[i] + scale * trial_[i];
     const Energy energy = this->potential_->evaluate(trial_, {});
-    const double rise = detail::difference(energy, z_.energy) * this->beta();
+    const double rise = energy_difference(energy, z_.energy) * this->beta();
     s.invalid = !std::isfinite(rise);
-    s.acceptance = s.invalid ? 0 : detail::acceptance_of(rise);
+    s.acceptance = s.invalid ? 0 : acceptance_probability(rise);
     if (random.uniform<double>() < s.acceptance) {
         std::swap(z_.position, trial_);
         z_.energy = energy;
@@ -107,34 +98,33 @@ void MetropolisChain<T>::visit(StateVisitor& visitor) {
     metric_.visit(visitor);
     if (!adapts_) return;
     visitor.integer("step_size_count", count_);
-    windows_.visit(visitor);
-    moments_.visit(visitor);
+    metric_adaptation_.visit(visitor);
 }
 
 }  // namespace
 
 template <Real T>
 std::unique_ptr<Chain<T>> Metropolis::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
-    detail::check_positive(name, "step_size", step_size);
-    check_windows(std::string(name) + ": ", first, window, last, adapt && metric != MetricKind::unit);
-    if (target_acceptance) detail::check_fraction(name, "target_acceptance", *target_acceptance);
+    check_positive(name, "step_size", step_size);
+    WindowSizes{first, window, last}.check(std::string(name) + ": ", adapt && metric != MetricKind::unit);
+    if (target_acceptance) check_fraction(name, "target_acceptance", *target_acceptance);
     return std::make_unique<MetropolisChain<T>>(*this, std::move(potential), std::move(start));
 }
 
 std::string Metropolis::describe() const {
-    return detail::describe_options(
-        name, {{"step_size", to_text(step_size)},
-               {"target_acceptance", target_acceptance ? to_text(*target_acceptance) : "by dimension"},
-               {"metric", to_string(metric)},
-               {"inverse_metric", detail::text_of(inverse_metric)},
-               {"adapt", adapt ? "yes" : "no"},
-               {"first", to_text(first)},
-               {"window", to_text(window)},
-               {"last", to_text(last)}});
+    return describe_options(name,
+                            {{"step_size", to_text(step_size)},
+                             {"target_acceptance", target_acceptance ? to_text(*target_acceptance) : "by dimension"},
+                             {"metric", to_string(metric)},
+                             {"inverse_metric", numbers_text(inverse_metric)},
+                             {"adapt", adapt ? "yes" : "no"},
+                             {"first", to_text(first)},
+                             {"window", to_text(window)},
+                             {"last", to_text(last)}});
 }
 
 double Metropolis::state_bytes(std::int64_t size, std::size_t number) const {
-    return detail::vector_bytes(5, size, number) + detail::metric_bytes(metric, size, number, adapt);
+    return vector_bytes(5, size, number) + detail::metric_bytes(metric, size, number, adapt);
 }
 
 POLLEN_INSTANTIATE_SAMPLER(Metropolis)

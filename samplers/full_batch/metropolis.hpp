@@ -16,17 +16,17 @@ namespace pollen {
 //     theta* = theta + s G^(1/2) z,  z ~ N(0, 1),    accepted with probability min(1, exp((U - U*) / T))
 //
 // The warm-up adapts s to the acceptance (Robbins & Monro 1951),  log s += k^-0.6 (a_k - target),  and G to the
-// variance of the positions, or to their covariance where the metric is dense, in the windows of WarmupOptions.
+// variances of the positions, or to their covariance if the metric is dense, in the windows of WindowSizes.
 struct Metropolis {
-    // s times the square root of the dimension; where a warm-up adapts it: the one it begins with. 2.38 is best where G
-    // is the covariance of a normal distribution (Gelman, Roberts & Gilks, Efficient Metropolis jumping rules, 1996).
+    // s times the square root of the dimension; if a warm-up adapts it, the one that it begins with. 2.38 is best if
+    // the target is a normal distribution with covariance G (Gelman, Roberts & Gilks, Efficient Metropolis jumping
+    // rules, 1996).
     double step_size = 2.38;
-    // If not given: 0.234 + 0.206 / dimension, which is 0.44 for one and close to the optima of Gelman et al. above.
-    std::optional<double> target_acceptance = {};
+    std::optional<double> target_acceptance = {};  // if not given: random_walk_target(dimensions)
     MetricKind metric = MetricKind::diagonal;
     std::vector<double> inverse_metric = {};  // G to begin with: a diagonal, or a matrix; empty: 1
     bool adapt = true;
-    std::int64_t first = 75, window = 25, last = 50;  // of the windows
+    std::int64_t first = 75, window = 25, last = 50;  // see WindowSizes
 
     template <Real T>
     std::unique_ptr<Chain<T>> begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const;

@@ -1,8 +1,5 @@
 #include <pollen/samplers/full_batch/nuts.hpp>
 
-#include <pollen/autograd/support/checks.hpp>
-#include <pollen/autograd/support/error.hpp>
-#include <pollen/samplers/detail/sampler_options.hpp>
 #include <pollen/samplers/full_batch/detail/nuts_tree.hpp>
 
 #include <algorithm>
@@ -15,7 +12,15 @@ namespace {
 
 constexpr const char* name = "Nuts";
 
-// The uniforms of a step in blocks: the same numbers as one by one.
+// Why a trajectory is cut, or that it is not.
+enum class Cut {
+    none,
+    u_turn,      // one of its trees begins to turn back
+    divergence,  // the error of H is above max_error, or not finite
+    max_depth    // it has 2^max_depth points
+};
+
+// The uniform random numbers of a step. They are drawn in blocks, which gives the same numbers as one by one.
 class Uniforms {
   public:
     explicit Uniforms(Random& random) : random_(random) {}
@@ -55,29 +60,30 @@ class NutsChain final : public detail::HamiltonianChain<T> {
     }
 
   private:
-    // What a trajectory has come to so far.
+    // What is known of a trajectory so far.
     struct Progress {
-        Energy energy;  // where it began
-        double kinetic = 0;
+        Energy energy;       // where it began
+        double kinetic = 0;  // where it began
         double sum_acceptance = 0;
         StepStatistics statistics;
     };
 
     void begin_tree(Random& random, Progress& progress);
-    bool grow(std::int64_t depth, bool forward, Uniforms& uniform, Progress& progress);
-    bool add_leaf(detail::Phase<T>& z, double step_size, Tree& leaf, Progress& progress);
-    bool merge(Tree& a, Tree& b, Uniforms& uniform);
-    bool join(bool forward);
+    Cut double_tree(Uniforms& uniform, Progress& progress);
+    Cut grow(std::int64_t depth, bool forward, Uniforms& uniform, Progress& progress);
+    Cut add_leaf(detail::Phase<T>& z, double step_size, Tree& leaf, Progress& progress);
+    Cut merge(Tree& a, Tree& b, Uniforms& uniform);
+    Cut join(bool forward);
     Tree& tree(std::size_t k);
 
     using detail::HamiltonianChain<T>::z_;
     using detail::HamiltonianChain<T>::metric_;
 
     Nuts options_;
-    // All of the rest is room to work in; the next step depends on none of it.
-    std::array<detail::Phase<T>, 2> ends_;  // where the trajectory can be prolonged: backward, forward
+    // Room to work in: the next step depends on none of what follows.
+    std::array<detail::Phase<T>, 2> ends_;  // the ends at which the trajectory grows: backward, forward
     Tree whole_;                            // first is its backward end, last its forward end
-    std::vector<Tree> trees_;               // unfinished halves, and the newest leaf on top
+    std::vector<Tree> trees_;               // a stack of trees that wait for their other half, the newest leaf on top
 };
 
 template <Real T>
@@ -105,16 +111,16 @@ void NutsChain<T>::begin_tree(Random& random, Progress& progress) {
     progress.kinetic = z_.kinetic;
 }
 
-// One leapfrog step from z, as a tree. False if it diverges.
+// Makes one leapfrog step from z; the new point becomes the tree `leaf`.
 template <Real T>
-bool NutsChain<T>::add_leaf(detail::Phase<T>& z, double step_size, Tree& leaf, Progress& progress) {
+Cut NutsChain<T>::add_leaf(detail::Phase<T>& z, double step_size, Tree& leaf, Progress& progress) {
     this->leapfrog(step_size, z);
     ++progress.statistics.gradients;
-    const double error = detail::difference(z.energy, progress.energy) * this->beta() + (z.kinetic - progress.kinetic);
+    const double error = energy_difference(z.energy, progress.energy) * this->beta() + (z.kinetic - progress.kinetic);
     const bool invalid = !std::isfinite(error);
     if (invalid) progress.statistics.invalid = true;
     if (invalid || error > options_.max_error) progress.statistics.divergent = true;
-    progress.sum_acceptance += invalid ? 0 : detail::acceptance_of(error);
+    progress.sum_acceptance += invalid ? 0 : acceptance_probability(error);
     leaf.leaf = true;
     leaf.log_weight = -error;
     leaf.first.momentum = z.momentum;
@@ -123,57 +129,70 @@ bool NutsChain<T>::add_leaf(detail::Phase<T>& z, double step_size, Tree& leaf, P
     leaf.proposal.gradient = z.gradient;
     leaf.proposal.energy = z.energy;
     leaf.proposal.kinetic = z.kinetic;
-    return !progress.statistics.divergent;
+    return progress.statistics.divergent ? Cut::divergence : Cut::none;
 }
 
-// a becomes a and b, its proposal that of b with probability weight(b) / weight(a and b). False at a U-turn.
+// Adds b to the end of a. The proposal becomes that of b with probability weight(b) / weight(a and b).
 template <Real T>
-bool NutsChain<T>::merge(Tree& a, Tree& b, Uniforms& uniform) {
+Cut NutsChain<T>::merge(Tree& a, Tree& b, Uniforms& uniform) {
     const double log_weight = detail::log_sum_exp(a.log_weight, b.log_weight);
     if (uniform() < std::exp(b.log_weight - log_weight)) std::swap(a.proposal, b.proposal);
     a.log_weight = log_weight;
-    const bool on = detail::goes_on(a, b, a.sum.data());
+    const bool turns = detail::turns_back(a, b, a.sum.data());
     std::swap(a.last, b.leaf ? b.first : b.last);
     a.leaf = false;
-    return on;
+    return turns ? Cut::u_turn : Cut::none;
 }
 
-// Prolongs the trajectory by a tree of 2^depth points at one end, which is trees_[0] then. False if some subtree of it
-// makes a U-turn or diverges. Point after point is put on a stack; two trees of equal size on top of it become one.
+// Grows a tree of 2^depth points at one end of the trajectory; it becomes trees_[0]. Each new point goes on top of the
+// stack trees_, and the two trees on top become one for as long as they have the same size. It is cut if a point
+// diverges, or if one of its subtrees turns back.
 template <Real T>
-bool NutsChain<T>::grow(std::int64_t depth, bool forward, Uniforms& uniform, Progress& progress) {
+Cut NutsChain<T>::grow(std::int64_t depth, bool forward, Uniforms& uniform, Progress& progress) {
     detail::Phase<T>& z = ends_[forward ? 1 : 0];
     const double step_size = forward ? this->step_size_ : -this->step_size_;
     std::size_t top = 0;
     for (std::uint64_t leaf = 0; leaf < std::uint64_t(1) << depth; ++leaf) {
-        if (!add_leaf(z, step_size, tree(top), progress)) return false;
+        if (const Cut cut = add_leaf(z, step_size, tree(top), progress); cut != Cut::none) return cut;
         for (std::uint64_t rest = leaf; rest & 1; rest >>= 1, --top)
-            if (!merge(trees_[top - 1], trees_[top], uniform)) return false;
+            if (const Cut cut = merge(trees_[top - 1], trees_[top], uniform); cut != Cut::none) return cut;
         ++top;
     }
-    return true;
+    return Cut::none;
 }
 
-// The whole becomes the whole and trees_[0], at one of its ends. False if that makes a U-turn.
+// Adds trees_[0] to one end of the whole trajectory. At the backward end the new tree runs backward in time, so the
+// whole is turned round for the while; the criterion of a U-turn is the same in both directions.
 template <Real T>
-bool NutsChain<T>::join(bool forward) {
+Cut NutsChain<T>::join(bool forward) {
     Tree& added = trees_[0];
-    if (forward) {
-        const bool on = detail::goes_on(whole_, added, whole_.sum.data());
-        std::swap(whole_.last, added.leaf ? added.first : added.last);
-        return on;
-    }
-    // The added tree runs backward: seen from the seam, it comes after the whole turned round. The criterion is the
-    // same from both sides.
-    std::swap(whole_.first, whole_.last);
-    const bool on = detail::goes_on(whole_, added, whole_.sum.data());
+    if (!forward) std::swap(whole_.first, whole_.last);
+    const bool turns = detail::turns_back(whole_, added, whole_.sum.data());
     std::swap(whole_.last, added.leaf ? added.first : added.last);
-    std::swap(whole_.first, whole_.last);
-    return on;
+    if (!forward) std::swap(whole_.first, whole_.last);
+    return turns ? Cut::u_turn : Cut::none;
 }
 
-// Doubles the trajectory in a random direction until it turns round, diverges or is 2^max_depth points long. A new half
-// takes over the proposal with probability min(1, its weight / that of the old one) (biased progressive sampling).
+// Doubles the trajectory in a random direction. The new half takes over the proposal with probability
+// min(1, its weight / that of the old half) (biased progressive sampling). A half that is cut adds nothing.
+template <Real T>
+Cut NutsChain<T>::double_tree(Uniforms& uniform, Progress& progress) {
+    std::int64_t& depth = progress.statistics.tree_depth;
+    if (depth == options_.max_depth) return Cut::max_depth;
+    const bool forward = uniform() > 0.5;
+    if (const Cut cut = grow(depth, forward, uniform, progress); cut != Cut::none) return cut;
+    ++depth;
+    Tree& added = trees_[0];
+    if (added.log_weight > whole_.log_weight || uniform() < std::exp(added.log_weight - whole_.log_weight)) {
+        std::swap(z_.position, added.proposal.position);
+        std::swap(z_.gradient, added.proposal.gradient);
+        z_.energy = added.proposal.energy;
+        z_.kinetic = added.proposal.kinetic;
+    }
+    whole_.log_weight = detail::log_sum_exp(whole_.log_weight, added.log_weight);
+    return join(forward);
+}
+
 template <Real T>
 StepStatistics NutsChain<T>::step() {
     Random random = this->random();
@@ -183,19 +202,7 @@ StepStatistics NutsChain<T>::step() {
     s.step_size = this->step_size_;
     begin_tree(random, progress);
     Uniforms uniform(random);
-    while (s.tree_depth < options_.max_depth) {
-        const bool forward = uniform() > 0.5;
-        if (!grow(s.tree_depth, forward, uniform, progress)) break;
-        ++s.tree_depth;
-        Tree& added = trees_[0];
-        if (added.log_weight > whole_.log_weight || uniform() < std::exp(added.log_weight - whole_.log_weight)) {
-            std::swap(z_.position, added.proposal.position);
-            std::swap(z_.gradient, added.proposal.gradient);
-            z_.energy = added.proposal.energy;
-            z_.kinetic = added.proposal.kinetic;
-        }
-        whole_.log_weight = detail::log_sum_exp(whole_.log_weight, added.log_weight);
-        if (!join(forward)) break;
+    while (double_tree(uniform, progress) == Cut::none) {
     }
     s.acceptance = progress.sum_acceptance / static_cast<double>(s.gradients);
     s.energy = z_.energy.total() * this->beta();
@@ -209,28 +216,28 @@ StepStatistics NutsChain<T>::step() {
 
 template <Real T>
 std::unique_ptr<Chain<T>> Nuts::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
-    detail::check_positive(name, "step_size", step_size);
+    check_positive(name, "step_size", step_size);
     if (max_depth < 1 || max_depth > 30)
         throw ValueError(std::string(name) + ": max_depth is " + to_text(max_depth) + "; it must be from 1 to 30");
-    detail::check_fraction(name, "target_acceptance", target_acceptance);
-    detail::check_positive(name, "max_error", max_error);
+    check_fraction(name, "target_acceptance", target_acceptance);
+    check_positive(name, "max_error", max_error);
     warmup.check(name, metric);
     return std::make_unique<NutsChain<T>>(*this, std::move(potential), std::move(start));
 }
 
 std::string Nuts::describe() const {
-    return detail::describe_options(name, {{"step_size", to_text(step_size)},
-                                           {"max_depth", to_text(max_depth)},
-                                           {"target_acceptance", to_text(target_acceptance)},
-                                           {"max_error", to_text(max_error)},
-                                           {"metric", to_string(metric)},
-                                           {"inverse_metric", detail::text_of(inverse_metric)},
-                                           {"warmup", warmup.describe()}});
+    return describe_options(name, {{"step_size", to_text(step_size)},
+                                   {"max_depth", to_text(max_depth)},
+                                   {"target_acceptance", to_text(target_acceptance)},
+                                   {"max_error", to_text(max_error)},
+                                   {"metric", to_string(metric)},
+                                   {"inverse_metric", numbers_text(inverse_metric)},
+                                   {"warmup", warmup.describe()}});
 }
 
 double Nuts::state_bytes(std::int64_t size, std::size_t number) const {
     // Four points of phase space, and a tree of up to nine vectors for each doubling.
-    return detail::vector_bytes(16 + 9 * static_cast<double>(max_depth + 2), size, number) +
+    return vector_bytes(16 + 9 * static_cast<double>(max_depth + 2), size, number) +
            detail::metric_bytes(metric, size, number, warmup.metric);
 }
 

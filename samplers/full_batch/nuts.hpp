@@ -18,10 +18,10 @@ namespace pollen {
 // StepStatistics are those of Stan: acceptance is accept_stat, step_size, tree_depth, gradients is n_leapfrog,
 // divergent, and hamiltonian is energy.
 struct Nuts {
-    double step_size = 1;  // where a warm-up adapts it: the one its search begins with
+    double step_size = 1;  // if a warm-up adapts it: where its search begins
     std::int64_t max_depth = 10;
     double target_acceptance = 0.8;
-    double max_error = 1000;  // of H; a trajectory with a greater one is divergent
+    double max_error = 1000;  // a trajectory with a greater error of H is divergent
     MetricKind metric = MetricKind::diagonal;
     std::vector<double> inverse_metric = {};  // M^-1 to begin with: a diagonal, or a matrix; empty: 1
     WarmupOptions warmup = {};

@@ -1,8 +1,5 @@
 #include <pollen/samplers/full_batch/tempering.hpp>
 
-#include <pollen/autograd/support/checks.hpp>
-#include <pollen/autograd/support/error.hpp>
-#include <pollen/samplers/detail/sampler_options.hpp>
 #include <pollen/samplers/full_batch/detail/hamiltonian.hpp>
 
 #include <algorithm>
@@ -80,7 +77,7 @@ TemperingChain<T>::TemperingChain(const Tempering& options, std::unique_ptr<Pote
       options_(options),
       adapts_(options.adapt && this->warmup_steps_ > 0),
       target_(options.target_acceptance.value_or(
-          options.kernel == Tempering::Kernel::hmc ? 0.8 : 0.234 + 0.206 / static_cast<double>(this->size()))),
+          options.kernel == Tempering::Kernel::hmc ? 0.8 : random_walk_target(this->size()))),
       metric_(MetricKind::unit, this->size()),
       rungs_(options.temperatures.size()) {
     if (options.kernel == Tempering::Kernel::hmc) this->need_gradient();
@@ -117,9 +114,9 @@ Move TemperingChain<T>::metropolis(Rung<T>& rung, std::int64_t steps, Random& ra
         for (std::size_t i = 0; i < z.position.size(); ++i)
             trial_.position[i] = z.position[i] + scale * trial_.position[i];
         const Energy energy = this->potential_->evaluate(trial_.position, {});
-        const double rise = detail::difference(energy, z.energy) * rung.beta;
+        const double rise = energy_difference(energy, z.energy) * rung.beta;
         const bool invalid = !std::isfinite(rise);
-        const double acceptance = invalid ? 0 : detail::acceptance_of(rise);
+        const double acceptance = invalid ? 0 : acceptance_probability(rise);
         move.invalid = move.invalid || invalid;
         move.acceptance += acceptance / static_cast<double>(steps);
         if (random.uniform<double>() < acceptance) {
@@ -134,18 +131,15 @@ template <Real T>
 void TemperingChain<T>::swap(Random& random) {
     for (std::size_t k = static_cast<std::size_t>(this->step_ % 2); k + 1 < rungs_.size(); k += 2) {
         Rung<T>&a = rungs_[k], &b = rungs_[k + 1];
-        const double log_ratio = (a.beta - b.beta) * detail::difference(a.z.energy, b.z.energy);
-        if (random.uniform<double>() < detail::acceptance_of(-log_ratio)) std::swap(a.z, b.z);
+        const double log_ratio = (a.beta - b.beta) * energy_difference(a.z.energy, b.z.energy);
+        if (random.uniform<double>() < acceptance_probability(-log_ratio)) std::swap(a.z, b.z);
     }
 }
 
 template <Real T>
 StepStatistics TemperingChain<T>::step() {
     Random random = this->random();
-    const UniformRange<std::int64_t>& range = options_.steps;
-    const std::int64_t steps = range.low == range.high
-                                   ? range.low
-                                   : range.low + random.below(static_cast<std::uint64_t>(range.high - range.low + 1));
+    const std::int64_t steps = options_.steps.draw(random);
     StepStatistics s;
     s.step_size = rungs_[0].step_size;
     const bool hmc = options_.kernel == Tempering::Kernel::hmc;
@@ -185,32 +179,30 @@ void TemperingChain<T>::visit(StateVisitor& visitor) {
 template <Real T>
 std::unique_ptr<Chain<T>> Tempering::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
     const std::string who = name;
-    detail::check_positive(name, "step_size", step_size);
+    check_positive(name, "step_size", step_size);
     if (temperatures.empty() || temperatures[0] != 1)
-        throw ValueError(who + ": temperatures is " + detail::text_of(temperatures) + "; the first must be 1");
+        throw ValueError(who + ": temperatures is " + numbers_text(temperatures) + "; the first must be 1");
     for (std::size_t k = 1; k < temperatures.size(); ++k)
         if (!(temperatures[k] > temperatures[k - 1]) || std::isinf(temperatures[k]))
-            throw ValueError(who + ": temperatures is " + detail::text_of(temperatures) + "; it must rise");
+            throw ValueError(who + ": temperatures is " + numbers_text(temperatures) + "; it must rise");
     if (steps.low < 1 || steps.high < steps.low)
-        throw ValueError(who + ": steps is " + to_text(steps.low) + ".." + to_text(steps.high) +
-                         "; it must be from 1 up, and a range must rise");
-    if (target_acceptance) detail::check_fraction(name, "target_acceptance", *target_acceptance);
+        throw ValueError(who + ": steps is " + steps.describe() + "; it must be from 1 up, and a range must rise");
+    if (target_acceptance) check_fraction(name, "target_acceptance", *target_acceptance);
     return std::make_unique<TemperingChain<T>>(*this, std::move(potential), std::move(start));
 }
 
 std::string Tempering::describe() const {
-    return detail::describe_options(
-        name, {{"temperatures", detail::text_of(temperatures)},
-               {"kernel", kernel == Kernel::hmc ? "hmc" : "metropolis"},
-               {"step_size", to_text(step_size)},
-               {"steps", to_text(steps.low) + ".." + to_text(steps.high)},
-               {"target_acceptance", target_acceptance ? to_text(*target_acceptance) : "by kernel"},
-               {"adapt", adapt ? "yes" : "no"}});
+    return describe_options(name, {{"temperatures", numbers_text(temperatures)},
+                                   {"kernel", kernel == Kernel::hmc ? "hmc" : "metropolis"},
+                                   {"step_size", to_text(step_size)},
+                                   {"steps", steps.describe()},
+                                   {"target_acceptance", target_acceptance ? to_text(*target_acceptance) : "by kernel"},
+                                   {"adapt", adapt ? "yes" : "no"}});
 }
 
 double Tempering::state_bytes(std::int64_t size, std::size_t number) const {
     // A point of phase space a rung, and two more.
-    return detail::vector_bytes(4 * static_cast<double>(temperatures.size() + 2), size, number);
+    return vector_bytes(4 * static_cast<double>(temperatures.size() + 2), size, number);
 }
 
 POLLEN_INSTANTIATE_SAMPLER(Tempering)

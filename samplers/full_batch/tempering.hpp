@@ -1,7 +1,7 @@
 #pragma once
 
 #include <pollen/samplers/chain.hpp>
-#include <pollen/samplers/full_batch/hmc.hpp>
+#include <pollen/samplers/full_batch/uniform_range.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -22,7 +22,7 @@ class ConstantSgdChain final : public detail::StochasticWalk<T> {
         if (this->gradients_.full())
             throw ValueError("ConstantSgd: batch is " + std::to_string(options.batch) +
                              ", all items; its only noise is that of smaller batches");
-        detail::check_positive("ConstantSgd", "the temperature", this->temperature());
+        check_positive("ConstantSgd", "the temperature", this->temperature());
         if (!estimated_) {
             set_step(options.noise.values());
             return;
@@ -108,7 +108,7 @@ class ConstantSgdChain final : public detail::StochasticWalk<T> {
 
     // e* = 4 T D / Tr V
     void set_scalar(double sum) {
-        detail::check_positive("ConstantSgd", "the trace of the noise", sum);
+        check_positive("ConstantSgd", "the trace of the noise", sum);
         scalar_ = 4 * this->temperature() * static_cast<double>(this->position_.size()) / sum;
     }
 
@@ -159,7 +159,7 @@ std::unique_ptr<Chain<T>> ConstantSgd::begin(std::unique_ptr<Potential<T>> poten
 
 std::string ConstantSgd::describe() const {
     const char* const forms[] = {"scalar", "diagonal", "full"};
-    return detail::describe_options(
+    return describe_options(
         "ConstantSgd",
         {{"batch", to_text(batch)}, {"form", forms[static_cast<int>(form)]}, {"noise", noise.describe()}});
 }
@@ -167,7 +167,7 @@ std::string ConstantSgd::describe() const {
 double ConstantSgd::state_bytes(std::int64_t size, std::size_t number) const {
     // Of a full step, the estimate of the noise, its mean and the factor.
     const double matrix = form == Form::full ? 3 * static_cast<double>(size) : 3;
-    return detail::vector_bytes(6, size, number) + detail::vector_bytes(matrix, size, sizeof(double));
+    return vector_bytes(6, size, number) + vector_bytes(matrix, size, sizeof(double));
 }
 
 POLLEN_INSTANTIATE_SAMPLER(ConstantSgd)

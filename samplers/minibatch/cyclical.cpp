@@ -58,13 +58,13 @@ class CyclicalChain final : public detail::MomentumWalk<T> {
 };
 
 void check(const Cyclical& options) {
-    detail::check_positive("Cyclical", "step_size", options.step_size);
-    detail::check_option(options.steps > 0, "Cyclical", "steps", to_text(options.steps), "be positive");
-    detail::check_option(options.cycles > 0, "Cyclical", "cycles", to_text(options.cycles), "be positive");
-    detail::check_option(options.exploration >= 0 && options.exploration < 1, "Cyclical", "exploration",
-                         to_text(options.exploration), "be at least 0 and below 1");
-    detail::check_option(options.friction > 0 && options.friction <= 1, "Cyclical", "friction",
-                         to_text(options.friction), "be above 0 and at most 1");
+    check_positive("Cyclical", "step_size", options.step_size);
+    check_option(options.steps > 0, "Cyclical", "steps", to_text(options.steps), "be positive");
+    check_option(options.cycles > 0, "Cyclical", "cycles", to_text(options.cycles), "be positive");
+    check_option(options.exploration >= 0 && options.exploration < 1, "Cyclical", "exploration",
+                 to_text(options.exploration), "be at least 0 and below 1");
+    check_option(options.friction > 0 && options.friction <= 1, "Cyclical", "friction", to_text(options.friction),
+                 "be above 0 and at most 1");
     const std::int64_t length = length_of(options);
     if (!counts(options, length - 1))
         throw ValueError("Cyclical: a cycle of " + to_text(length) + " steps (.steps = " + to_text(options.steps) +
@@ -100,14 +100,13 @@ std::unique_ptr<Chain<T>> Cyclical::begin(std::unique_ptr<Potential<T>> potentia
 }
 
 std::string Cyclical::describe() const {
-    return detail::describe_options("Cyclical",
-                                    {{"step_size", to_text(step_size)},
-                                     {"steps", to_text(steps)},
-                                     {"cycles", to_text(cycles)},
-                                     {"exploration", to_text(exploration)},
-                                     {"dynamics", dynamics == Dynamics::langevin ? "langevin" : "hamiltonian"},
-                                     {"friction", to_text(friction)},
-                                     {"batch", to_text(batch)}});
+    return describe_options("Cyclical", {{"step_size", to_text(step_size)},
+                                         {"steps", to_text(steps)},
+                                         {"cycles", to_text(cycles)},
+                                         {"exploration", to_text(exploration)},
+                                         {"dynamics", dynamics == Dynamics::langevin ? "langevin" : "hamiltonian"},
+                                         {"friction", to_text(friction)},
+                                         {"batch", to_text(batch)}});
 }
 
 POLLEN_INSTANTIATE_SAMPLER(Cyclical)

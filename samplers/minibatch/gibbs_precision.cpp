@@ -2,10 +2,10 @@
 
 #include <pollen/autograd/streams.hpp>
 #include <pollen/nn/distributions/detail/gamma_draws.hpp>
-#include <pollen/samplers/detail/sampler_options.hpp>
 #include <pollen/samplers/minibatch/kernels/noisy_pass.hpp>
 #include <pollen/samplers/minibatch/sghmc.hpp>
 #include <pollen/samplers/minibatch/sgld.hpp>
+#include <pollen/samplers/options.hpp>
 
 namespace pollen {
 
@@ -23,7 +23,7 @@ GibbsPrecisionChain<T>::GibbsPrecisionChain(GammaHyperprior hyperprior, std::uni
         throw ValueError(
             "GibbsPrecision: the sampler keeps what it knows of the potential from step to step; only a "
             "stochastic-gradient sampler can have its prior changed in between");
-    detail::check_positive("GibbsPrecision", "the temperature", potential.temperature());
+    check_positive("GibbsPrecision", "the temperature", potential.temperature());
 }
 
 // Only priors N(0, 1 / lambda_k) change, so U gains
@@ -82,16 +82,16 @@ void GibbsPrecisionChain<T>::visit(StateVisitor& visitor) {
 namespace detail {
 
 void check(const GammaHyperprior& hyperprior) {
-    detail::check_positive("GibbsPrecision", "shape", hyperprior.shape);
-    detail::check_positive("GibbsPrecision", "rate", hyperprior.rate);
-    detail::check_option(hyperprior.every > 0, "GibbsPrecision", "every", to_text(hyperprior.every), "be positive");
+    check_positive("GibbsPrecision", "shape", hyperprior.shape);
+    check_positive("GibbsPrecision", "rate", hyperprior.rate);
+    check_option(hyperprior.every > 0, "GibbsPrecision", "every", to_text(hyperprior.every), "be positive");
 }
 
 std::string describe(const GammaHyperprior& hyperprior, const std::string& sampler) {
-    return detail::describe_options("GibbsPrecision", {{"sampler", sampler},
-                                                       {"shape", to_text(hyperprior.shape)},
-                                                       {"rate", to_text(hyperprior.rate)},
-                                                       {"every", to_text(hyperprior.every)}});
+    return describe_options("GibbsPrecision", {{"sampler", sampler},
+                                               {"shape", to_text(hyperprior.shape)},
+                                               {"rate", to_text(hyperprior.rate)},
+                                               {"every", to_text(hyperprior.every)}});
 }
 
 template <Real T>

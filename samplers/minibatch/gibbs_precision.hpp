@@ -1,8 +1,7 @@
 #pragma once
 
 #include <pollen/nn/potentials/network_potential.hpp>
-#include <pollen/samplers/state_bytes.hpp>
-#include <pollen/samplers/stochastic_chain.hpp>
+#include <pollen/samplers/minibatch/stochastic_chain.hpp>
 
 namespace pollen {
 
@@ -17,14 +16,14 @@ struct GammaHyperprior {
 //
 //     lambda_k | theta ~ Gamma(a + n_k / 2, b + |theta_k|^2 / 2)
 //
-// and at another temperature than 1, where all of the joint density of theta and lambda is raised to 1/T (in these
-// coordinates, as that of a Model is in its own),
+// At a temperature T other than 1 the joint density of theta and lambda is raised to the power 1/T, in these
+// coordinates:
 //
 //     lambda_k | theta ~ Gamma(1 + (a - 1 + n_k / 2) / T, (b + |theta_k|^2 / 2) / T)
 template <Real T>
 class GibbsPrecisionChain final : public StochasticChain<T> {
   public:
-    // `inner` runs on `potential`, which has to outlive it, as it does where inner owns it.
+    // `inner` runs on `potential`, and the potential must outlive it; usually inner owns it.
     GibbsPrecisionChain(GammaHyperprior hyperprior, std::unique_ptr<Chain<T>> inner, NetworkPotential<T>& potential,
                         std::uint64_t seed, std::uint32_t chain);
 
@@ -43,7 +42,7 @@ class GibbsPrecisionChain final : public StochasticChain<T> {
     }
     std::span<const double> extra_values() const override { return precisions_; }
 
-    // One a block of the network, as last drawn; 0 before the first time.
+    // The precision of each block of the network, as last drawn; 0 before the first draw.
     const std::vector<double>& precisions() const { return precisions_; }
 
   private:
@@ -87,9 +86,7 @@ struct GibbsPrecision {
             hyperprior, sampler.begin(std::move(potential), std::move(start)), network, seed, chain);
     }
     std::string describe() const { return detail::describe(hyperprior, sampler.describe()); }
-    double state_bytes(std::int64_t size, std::size_t number) const {
-        return detail::state_bytes_of(sampler, size, number);
-    }
+    double state_bytes(std::int64_t size, std::size_t number) const { return state_bytes_of(sampler, size, number); }
     template <Real T>
     std::vector<Quantity> extra_quantities(const Potential<T>& potential) const {
         return detail::precisions_of(potential);

@@ -1,7 +1,7 @@
 #include <pollen/samplers/minibatch/gradient_noise.hpp>
 
 #include <pollen/autograd/support/checks.hpp>
-#include <pollen/samplers/detail/sampler_options.hpp>
+#include <pollen/samplers/options.hpp>
 
 #include <cmath>
 
@@ -21,7 +21,7 @@ GradientNoise GradientNoise::estimated() { return {}; }
 
 std::string GradientNoise::describe() const {
     if (!known()) return "estimated";
-    return values_.size() == 1 ? to_text(values_[0]) : detail::text_of(values_);
+    return values_.size() == 1 ? to_text(values_[0]) : numbers_text(values_);
 }
 
 }  // namespace pollen

@@ -1,6 +1,6 @@
 #include <pollen/samplers/minibatch/minibatch_mh.hpp>
 
-#include <pollen/samplers/detail/acceptance.hpp>
+#include <pollen/samplers/acceptance.hpp>
 #include <pollen/samplers/minibatch/detail/stochastic_walk.hpp>
 
 namespace pollen {
@@ -17,8 +17,8 @@ class MinibatchMalaChain final : public detail::StochasticWalk<T> {
         : detail::StochasticWalk<T>(name, std::move(potential), std::move(start), options.batch),
           e_(options.step_size),
           proposed_(this->position_.size()) {
-        detail::check_positive(name, "step_size", e_);
-        detail::check_positive(name, "the temperature", this->temperature());
+        check_positive(name, "step_size", e_);
+        check_positive(name, "the temperature", this->temperature());
     }
 
     StepStatistics step() override {
@@ -35,7 +35,7 @@ class MinibatchMalaChain final : public detail::StochasticWalk<T> {
         const Energy energy = this->gradients_.on_same_batch(this->next_, proposed_);
         statistics.gradients = this->gradients_.count;
         statistics.acceptance =
-            detail::acceptance_of((detail::difference(energy, this->energy_) - proposal_ratio()) / this->temperature());
+            acceptance_probability((energy_difference(energy, this->energy_) - proposal_ratio()) / this->temperature());
         Random random = random_of(this->seed_, this->chain_, this->steps_);
         if (random.uniform<double>() < statistics.acceptance) {
             this->arrive(true, statistics);
@@ -74,7 +74,7 @@ std::unique_ptr<Chain<T>> ApproximateMinibatchMala::begin(std::unique_ptr<Potent
 }
 
 std::string ApproximateMinibatchMala::describe() const {
-    return detail::describe_options(name, {{"step_size", to_text(step_size)}, {"batch", to_text(batch)}});
+    return describe_options(name, {{"step_size", to_text(step_size)}, {"batch", to_text(batch)}});
 }
 
 POLLEN_INSTANTIATE_SAMPLER(ApproximateMinibatchMala)

@@ -1,6 +1,6 @@
 #include <pollen/samplers/minibatch/naive_sghmc.hpp>
 
-#include <pollen/samplers/detail/acceptance.hpp>
+#include <pollen/samplers/acceptance.hpp>
 #include <pollen/samplers/minibatch/detail/stochastic_walk.hpp>
 
 namespace pollen {
@@ -13,9 +13,9 @@ class NaiveSghmcChain final : public detail::MomentumWalk<T> {
     NaiveSghmcChain(const NaiveSghmc& options, std::unique_ptr<Potential<T>> potential, ChainStart<T> start)
         : detail::MomentumWalk<T>("NaiveSghmc", std::move(potential), std::move(start), options.batch),
           options_(options) {
-        detail::check_positive("NaiveSghmc", "step_size", options_.step_size);
-        detail::check_option(options_.length > 0, "NaiveSghmc", "length", to_text(options_.length), "be positive");
-        detail::check_positive("NaiveSghmc", "the temperature", this->temperature());
+        check_positive("NaiveSghmc", "step_size", options_.step_size);
+        check_option(options_.length > 0, "NaiveSghmc", "length", to_text(options_.length), "be positive");
+        check_positive("NaiveSghmc", "the temperature", this->temperature());
         this->draw_momentum(options_.step_size * this->temperature());
         if (options_.metropolis) whole_ = this->potential_->evaluate(this->position_, {});
     }
@@ -56,14 +56,14 @@ class NaiveSghmcChain final : public detail::MomentumWalk<T> {
     }
 
   private:
-    // a = min(1, exp(-(dU + d(v.v) / (2h)) / T)), and 0 where the trajectory was not finite. Where it is rejected, the
+    // a = min(1, exp(-(dU + d(v.v) / (2h)) / T)), and 0 if the trajectory was not finite. After a rejection the
     // momentum is the one that was drawn.
     void correct(bool finite, double h, double before, Random& random, StepStatistics& statistics) {
         const Energy energy = finite ? this->potential_->evaluate(this->next_, {})
                                      : Energy{.prior = std::numeric_limits<double>::quiet_NaN()};
         const double after = kernels::dot_in_double<T>(this->v_, this->v_);
-        statistics.acceptance = detail::acceptance_of(
-            (detail::difference(energy, whole_) + (after - before) / (2 * h)) / this->temperature());
+        statistics.acceptance = acceptance_probability(
+            (energy_difference(energy, whole_) + (after - before) / (2 * h)) / this->temperature());
         if (random.uniform<double>() < statistics.acceptance) {
             if (this->arrive(true, statistics)) whole_ = energy;
         } else {
@@ -103,10 +103,10 @@ std::unique_ptr<Chain<T>> NaiveSghmc::begin(std::unique_ptr<Potential<T>> potent
 }
 
 std::string NaiveSghmc::describe() const {
-    return detail::describe_options("NaiveSghmc", {{"step_size", to_text(step_size)},
-                                                   {"length", to_text(length)},
-                                                   {"batch", to_text(batch)},
-                                                   {"metropolis", metropolis ? "true" : "false"}});
+    return describe_options("NaiveSghmc", {{"step_size", to_text(step_size)},
+                                           {"length", to_text(length)},
+                                           {"batch", to_text(batch)},
+                                           {"metropolis", metropolis ? "true" : "false"}});
 }
 
 POLLEN_INSTANTIATE_SAMPLER(NaiveSghmc)

@@ -1,7 +1,7 @@
 #include <pollen/samplers/minibatch/preconditioner.hpp>
 
 #include <pollen/autograd/kernels/map.hpp>
-#include <pollen/samplers/detail/sampler_options.hpp>
+#include <pollen/samplers/options.hpp>
 
 #include <cmath>
 #include <limits>
@@ -50,7 +50,7 @@ Preconditioner Preconditioner::rmsprop(double alpha, double lambda, Gamma gamma)
 }
 
 Preconditioner Preconditioner::fixed(std::vector<double> diagonal) {
-    const std::string text = diagonal.size() == 1 ? to_text(diagonal[0]) : detail::text_of(diagonal);
+    const std::string text = diagonal.size() == 1 ? to_text(diagonal[0]) : numbers_text(diagonal);
     for (const double g : diagonal)
         if (!(g > 0) || std::isinf(g))
             throw ValueError("fixed: the diagonal has " + to_text(g) + "; all of it must be positive and finite");

@@ -17,14 +17,14 @@ struct PreconditionerStep {
     std::span<const T> theta;
     std::span<const T> gradient;   // of U~ at theta
     std::span<const T> curvature;  // an estimate of d^2 U~ / dtheta_i^2; empty unless the preconditioner wants it
-    std::int64_t items;            // N, or 1 where the potential has none
-    std::span<T> memory;           // of the preconditioner's own: `memories` times as many numbers as theta, first 0
-    std::span<T> g;                // to be written: G_ii
-    // To be written, in every step or, where it is 0, never: Gamma_i = sum_j dG_ij / dtheta_j = dG_ii / dtheta_i
+    std::int64_t items;            // N, or 1 if the potential has none
+    std::span<T> memory;  // for the preconditioner's own use: `memories` times as many numbers as theta, 0 at first
+    std::span<T> g;       // to be written: G_ii
+    // To be written in every step, or never if it is 0: Gamma_i = sum_j dG_ij / dtheta_j = dG_ii / dtheta_i
     std::span<T> gamma;
 };
 
-// A diagonal metric G(theta) for Psgld. One's own is a function that takes a PreconditionerStep of float and of double:
+// A diagonal metric G(theta) for Psgld. Your own is a function that takes a PreconditionerStep of float and of double:
 //
 //     Preconditioner mine("1 + theta^2", [](const auto& at) {
 //         for (std::size_t i = 0; i < at.theta.size(); ++i) {

@@ -15,7 +15,7 @@ class PsgldChain final : public detail::StochasticWalk<T> {
           memory_(this->position_.size() * static_cast<std::size_t>(options.preconditioner.needs().memories)),
           g_(this->position_.size()),
           gamma_(this->position_.size()) {
-        detail::check_positive("Psgld", "step_size", options_.step_size(0));
+        check_positive("Psgld", "step_size", options_.step_size(0));
         estimate_curvature();
     }
 
@@ -132,9 +132,9 @@ std::unique_ptr<Chain<T>> Psgld::begin(std::unique_ptr<Potential<T>> potential, 
 }
 
 std::string Psgld::describe() const {
-    return detail::describe_options("Psgld", {{"step_size", step_size.describe()},
-                                              {"batch", to_text(batch)},
-                                              {"preconditioner", preconditioner.describe()}});
+    return describe_options("Psgld", {{"step_size", step_size.describe()},
+                                      {"batch", to_text(batch)},
+                                      {"preconditioner", preconditioner.describe()}});
 }
 
 POLLEN_INSTANTIATE_SAMPLER(Psgld)

@@ -18,9 +18,9 @@ class SghmcChain final : public detail::MomentumWalk<T> {
           schedule_(options.step_size),
           friction_(options.friction),
           estimated_(!options.noise.known()) {
-        detail::check_positive("Sghmc", "step_size", schedule_(0));
-        detail::check_positive("Sghmc", "friction", friction_);
-        detail::check_option(friction_ <= 1, "Sghmc", "friction", to_text(friction_), "not be above 1");
+        check_positive("Sghmc", "step_size", schedule_(0));
+        check_positive("Sghmc", "friction", friction_);
+        check_option(friction_ <= 1, "Sghmc", "friction", to_text(friction_), "not be above 1");
         if (estimated_ && this->warmup_ < 1)
             throw ValueError("Sghmc: the noise is to be estimated in the warm-up, but the warm-up has no steps");
         if (!estimated_) set_noise(options.noise.values());
@@ -65,7 +65,7 @@ class SghmcChain final : public detail::MomentumWalk<T> {
             throw ShapeError("Sghmc: noise has " + std::to_string(v.size()) + " numbers; 1 or " +
                              std::to_string(this->size()) + " are expected");
         const auto least = std::min_element(v.begin(), v.end());
-        detail::check_option(*least >= 0, "Sghmc", "a variance of the noise", to_text(*least), "not be negative");
+        check_option(*least >= 0, "Sghmc", "a variance of the noise", to_text(*least), "not be negative");
         noise_ = *std::max_element(v.begin(), v.end());
         if (v.size() == 1) return;
         diagonal_.resize(v.size());
@@ -85,7 +85,7 @@ class SghmcChain final : public detail::MomentumWalk<T> {
                          to_text(noise_) + "); a smaller step_size, a larger batch or more friction is needed");
     }
 
-    // Over the second half of the warm-up. next_ is free where the step moved.
+    // Estimates the noise over the second half of the warm-up. If the step moved, next_ is free.
     void estimate(bool moved, StepStatistics& statistics) {
         if (moved && this->steps_ > this->warmup_ / 2 && !this->gradients_.full()) {
             const Energy energy = this->gradients_(this->position_, this->next_);
@@ -113,11 +113,11 @@ std::unique_ptr<Chain<T>> Sghmc::begin(std::unique_ptr<Potential<T>> potential, 
 }
 
 std::string Sghmc::describe() const {
-    return detail::describe_options("Sghmc", {{"step_size", step_size.describe()},
-                                              {"friction", to_text(friction)},
-                                              {"batch", to_text(batch)},
-                                              {"noise", noise.describe()},
-                                              {"control_variate.every", to_text(control_variate.every)}});
+    return describe_options("Sghmc", {{"step_size", step_size.describe()},
+                                      {"friction", to_text(friction)},
+                                      {"batch", to_text(batch)},
+                                      {"noise", noise.describe()},
+                                      {"control_variate.every", to_text(control_variate.every)}});
 }
 
 POLLEN_INSTANTIATE_SAMPLER(Sghmc)

@@ -13,7 +13,7 @@ class SgldChain final : public detail::StochasticWalk<T> {
         : detail::StochasticWalk<T>("Sgld", std::move(potential), std::move(start), options.batch,
                                     options.control_variate),
           schedule_(options.step_size) {
-        detail::check_positive("Sgld", "step_size", schedule_(0));
+        check_positive("Sgld", "step_size", schedule_(0));
     }
 
     // theta -= e/2 g~ + N(0, e T)
@@ -43,9 +43,9 @@ std::unique_ptr<Chain<T>> Sgld::begin(std::unique_ptr<Potential<T>> potential, C
 }
 
 std::string Sgld::describe() const {
-    return detail::describe_options("Sgld", {{"step_size", step_size.describe()},
-                                             {"batch", to_text(batch)},
-                                             {"control_variate.every", to_text(control_variate.every)}});
+    return describe_options("Sgld", {{"step_size", step_size.describe()},
+                                     {"batch", to_text(batch)},
+                                     {"control_variate.every", to_text(control_variate.every)}});
 }
 
 POLLEN_INSTANTIATE_SAMPLER(Sgld)

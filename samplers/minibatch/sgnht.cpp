@@ -13,11 +13,10 @@ class SgnhtChain final : public detail::MomentumWalk<T> {
         : detail::MomentumWalk<T>("Sgnht", std::move(potential), std::move(start), options.batch),
           options_(options),
           friction_(options.friction) {
-        detail::check_positive("Sgnht", "step_size", options_.step_size(0));
-        detail::check_option(options_.friction >= 0, "Sgnht", "friction", to_text(options_.friction),
-                             "not be negative");
-        detail::check_option(options_.friction <= 1, "Sgnht", "friction", to_text(options_.friction), "not be above 1");
-        detail::check_positive("Sgnht", "mass", options_.mass);
+        check_positive("Sgnht", "step_size", options_.step_size(0));
+        check_option(options_.friction >= 0, "Sgnht", "friction", to_text(options_.friction), "not be negative");
+        check_option(options_.friction <= 1, "Sgnht", "friction", to_text(options_.friction), "not be above 1");
+        check_positive("Sgnht", "mass", options_.mass);
         this->draw_momentum(options_.step_size(0) * this->temperature());
     }
 
@@ -55,10 +54,10 @@ std::unique_ptr<Chain<T>> Sgnht::begin(std::unique_ptr<Potential<T>> potential, 
 }
 
 std::string Sgnht::describe() const {
-    return detail::describe_options("Sgnht", {{"step_size", step_size.describe()},
-                                              {"friction", to_text(friction)},
-                                              {"mass", to_text(mass)},
-                                              {"batch", to_text(batch)}});
+    return describe_options("Sgnht", {{"step_size", step_size.describe()},
+                                      {"friction", to_text(friction)},
+                                      {"mass", to_text(mass)},
+                                      {"batch", to_text(batch)}});
 }
 
 POLLEN_INSTANTIATE_SAMPLER(Sgnht)

@@ -10,8 +10,9 @@ namespace pollen {
 //
 //     v = (1-x) v - h grad U~ + N(0, 2h a T);  theta += v;  x += (v.v / d - h T) / m
 //
-// The friction x is moved until the momenta have the temperature T, so it takes up noise of the gradient that nobody
-// knows: its mean is about a + h V / (2T). In the long run the kinetic temperature is T exactly, at any step size.
+// The friction x changes until the momenta have the temperature T. So it makes up for the noise V of the gradient,
+// which need not be known: its mean is about a + h V / (2T). In the long run the kinetic temperature is exactly T, at
+// any step size.
 struct Sgnht {
     Schedule step_size = 1e-4;  // h
     double friction = 0.1;      // a, of the noise that is added, and what x begins with

@@ -4,7 +4,6 @@
 #include <pollen/autograd/support/progress.hpp>
 #include <pollen/samplers/chain.hpp>
 #include <pollen/samplers/draws/draws.hpp>
-#include <pollen/samplers/state_bytes.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -24,32 +23,33 @@ struct RunOptions {
     std::int64_t thin = 1;       // steps for one draw
     std::uint64_t seed = 0;
 
-    // Where chains begin: at given thetas, one a chain or one for all; or anywhere in (-radius, radius) on the scale
-    // without bounds. With neither, a network begins at fresh values of its initialisers, and any other potential
-    // within 2.
+    // Where chains start: at given thetas, one for each chain or one for all; or at random in (-radius, radius) on the
+    // unconstrained scale. With neither, a network starts at fresh values of its initialisers, and any other potential
+    // in
+    // (-2, 2).
     std::optional<double> radius = {};
     std::vector<std::vector<double>> starts = {};
 
-    // Where draws go as they are made, chain_1.csv, ... in CmdStan's layout (empty: nowhere), and with them the state
-    // of each chain, chain_1.state, ...: with `resume` a run goes on from there, if there is one, and ends with the
-    // same bytes as one that was never interrupted. It may have more draws than it was begun with. A crash loses what
-    // was drawn since the last flush.
+    // Where draws are written as they are made: chain_1.csv, ... in CmdStan's layout, and the states of the chains,
+    // chain_1.state, .... Empty: nowhere. With `resume` a run continues from the saved states, if there are any, and
+    // its files get the same bytes as those of a run that was never interrupted. It may have more draws than before. A
+    // crash loses what was drawn since the last flush.
     std::string directory = {};
     bool resume = false;
-    std::int64_t flush_every = 0;  // draws; 0: once a second, or less often where that takes long
+    std::int64_t flush_every = 0;  // draws; 0: once a second, or less often if a flush takes long
     bool save_warmup = false;      // in the files
     std::string name = "model";    // of the model, in the files
 
-    // Whether the values of draws are kept in memory; if not, they are in the files alone. A run that would take more
-    // than max_memory bytes, for draws, files and what chains keep (three times, where it is saved), does not start.
-    // What the potential takes, each chain its own, is not known.
+    // Whether the values of draws are kept in memory; if not, they are in the files alone. A run does not start if it
+    // needs more than max_memory bytes for draws, file buffers and chains (counted three times if they are saved). The
+    // memory of the potentials, one for each chain, is not known and not counted.
     bool keep = true;
     std::uint64_t max_memory = std::uint64_t{4} << 30;
 
     Show show = Show::automatic;
 };
 
-// A chain that threw something. The others were stopped; what all of them had drawn is in draws(), and in the files.
+// Thrown if a chain throws. The other chains are stopped; what all of them have drawn is in draws(), and in the files.
 class RunError : public Error {
   public:
     RunError(const std::string& what, std::exception_ptr cause, std::shared_ptr<const Draws> draws)
@@ -76,8 +76,8 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
 //     const Draws draws = run_chains(schools, Nuts{}, {.seed = 1, .directory = "schools"});
 //     std::cout << summary(draws);
 //
-// The draws depend on the seed, not on the number of threads. Ctrl-C ends a run after the current step of each chain,
-// with what was drawn (`interrupted` says so).
+// The draws depend on the seed, not on the number of threads. After Ctrl-C each chain finishes its current step, and
+// run_chains returns what was drawn, with `interrupted` set.
 template <Real T, class S>
 requires SamplerOf<S, T> Draws run_chains(const Potential<T>& potential, const S& sampler,
                                           const RunOptions& options = {}) {
@@ -87,7 +87,7 @@ requires SamplerOf<S, T> Draws run_chains(const Potential<T>& potential, const S
     std::vector<Quantity> extra;
     if constexpr (requires { sampler.extra_quantities(potential); }) extra = sampler.extra_quantities(potential);
     return detail::run_chains_of<T>(potential, begin, sampler.describe(), options, extra,
-                                    detail::state_bytes_of(sampler, potential.size(), sizeof(T)));
+                                    state_bytes_of(sampler, potential.size(), sizeof(T)));
 }
 
 }  // namespace pollen

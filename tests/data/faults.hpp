@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/data/io/atomic_file.hpp>
+#include <pollen/data/io/detail/file_calls.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -9,6 +9,7 @@
 #include <pollen/samplers/full_batch/nuts.hpp>
 #include <pollen/samplers/minibatch/sgld.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
+#include <pollen/samplers/start.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-// What R-hat, ESS and MCSE share. Not part of the public interface.
+// What R-hat, ESS and MCSE share.
 namespace pollen::detail {
 
 inline constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
@@ -28,7 +28,7 @@ double mean(std::span<const double> x);
 double variance(std::span<const double> x);  // over n - 1; NaN for a single number
 
 bool any_nan(std::span<const double> x);
-// Draws of which there is nothing to say: some are not finite, or all are equal.
+// Whether the draws have no diagnostics: some are not finite, or all are equal.
 bool degenerate(std::span<const double> x);
 
 // Of numbers in ascending order, none of them NaN.

@@ -1,11 +1,14 @@
 #include <pollen/samplers/diagnostics/detail/text_table.hpp>
 
-#include <pollen/samplers/diagnostics/detail/warnings.hpp>
-
 #include <algorithm>
 #include <cmath>
 
 namespace pollen::detail {
+
+std::string to_text(double x, std::chars_format format, int digits) {
+    char text[400];
+    return {text, std::to_chars(text, text + sizeof text, x, format, digits).ptr};
+}
 
 std::string number_text(double x) {
     if (std::isnan(x)) return "nan";

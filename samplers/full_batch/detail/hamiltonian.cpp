@@ -1,20 +1,12 @@
 #include <pollen/samplers/full_batch/detail/hamiltonian.hpp>
 
-#include <pollen/autograd/support/checks.hpp>
-#include <pollen/autograd/support/error.hpp>
-
 #include <algorithm>
 #include <cmath>
 
 namespace pollen::detail {
 
-double metric_bytes(MetricKind kind, std::int64_t size, std::size_t number, bool adapts) {
-    if (kind == MetricKind::unit) return 0;
-    const double vectors = kind == MetricKind::dense ? static_cast<double>(size) : 1;
-    return vector_bytes(2 * vectors, size, number) + (adapts ? vector_bytes(2 * vectors + 2, size, sizeof(double)) : 0);
-}
-
-// p -= e/2 beta grad U(q),  q += e M^-1 p: both in open();  then p -= e/2 beta grad U(q) in close().
+// Metric::open() makes the first half step of the momentum and the step of the position, Metric::close() the second
+// half step of the momentum.
 template <Real T>
 void leapfrog(Potential<T>& potential, const Metric<T>& metric, double beta, double step_size, Phase<T>& z) {
     const T kick = static_cast<T>(step_size * beta / 2);
@@ -33,52 +25,10 @@ Trajectory trajectory(Potential<T>& potential, const Metric<T>& metric, double b
     Trajectory result;
     for (; result.gradients < steps && !result.invalid; ++result.gradients) {
         leapfrog(potential, metric, beta, step_size, to);
-        result.error = difference(to.energy, from.energy) * beta + (to.kinetic - from.kinetic);
+        result.error = energy_difference(to.energy, from.energy) * beta + (to.kinetic - from.kinetic);
         result.invalid = !std::isfinite(result.error);
     }
     return result;
-}
-
-template <Real T>
-FullBatchChain<T>::FullBatchChain(const char* name, std::unique_ptr<Potential<T>> potential, ChainStart<T> start)
-    : name_(name),
-      potential_(std::move(potential)),
-      seed_(start.seed),
-      chain_(start.chain),
-      warmup_steps_(start.warmup) {
-    const std::string who = name;
-    if (!potential_) throw ValueError(who + ": there is no potential");
-    if (potential_->size() < 1) throw ValueError(who + ": the potential has no dimensions");
-    if (std::ssize(start.position) != potential_->size())
-        throw ShapeError(who + ": the start has " + std::to_string(start.position.size()) +
-                         " numbers; the potential has " + std::to_string(potential_->size()));
-    if (!(potential_->temperature() > 0))
-        throw ValueError(who + ": the temperature is " + to_text(potential_->temperature()) + "; it must be positive");
-    if (warmup_steps_ < 0)
-        throw ValueError(who + ": warmup is " + std::to_string(warmup_steps_) + "; it must not be negative");
-    z_.position = std::move(start.position);
-    z_.resize(z_.position.size());
-    z_.energy = potential_->evaluate(z_.position, z_.gradient);
-    if (!std::isfinite(z_.energy.total()))
-        throw ValueError(who + ": the energy is " + to_text(z_.energy.total()) + " at the start; it must be finite");
-}
-
-template <Real T>
-void FullBatchChain<T>::need_gradient() const {
-    const auto bad = std::find_if_not(z_.gradient.begin(), z_.gradient.end(), [](T g) { return std::isfinite(g); });
-    if (bad != z_.gradient.end())
-        throw ValueError(std::string(name_) + ": the gradient is " + to_text(static_cast<double>(*bad)) +
-                         " at the start, for " + potential_->block_of(bad - z_.gradient.begin()) +
-                         "; it must be finite");
-}
-
-template <Real T>
-void FullBatchChain<T>::visit(StateVisitor& visitor) {
-    visitor.integer("step", step_);
-    visitor.vector("position", z_.position);
-    visitor.vector("gradient", z_.gradient);
-    visitor.number("prior", z_.energy.prior);
-    visitor.number("likelihood", z_.energy.likelihood);
 }
 
 template <Real T>
@@ -137,7 +87,8 @@ void HamiltonianChain<T>::find_step_size(Random& random) {
         metric_.velocity(trial_.momentum.data(), trial_.velocity.data());
         const double before = metric_.kinetic(trial_.momentum.data(), trial_.velocity.data());
         leapfrog(step_size_, trial_);
-        return acceptance_of(difference(trial_.energy, z.energy) * this->beta() + (trial_.kinetic - before)) > 0.8;
+        return acceptance_probability(energy_difference(trial_.energy, z.energy) * this->beta() +
+                                      (trial_.kinetic - before)) > 0.8;
     };
     const bool grow = accepted();
     while (accepted() == grow) {
@@ -157,8 +108,6 @@ template Trajectory trajectory(Potential<float>&, const Metric<float>&, double, 
                                const Phase<float>&, Phase<float>&);
 template Trajectory trajectory(Potential<double>&, const Metric<double>&, double, double, std::int64_t,
                                const Phase<double>&, Phase<double>&);
-template class FullBatchChain<float>;
-template class FullBatchChain<double>;
 template class HamiltonianChain<float>;
 template class HamiltonianChain<double>;
 

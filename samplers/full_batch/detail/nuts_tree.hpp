@@ -28,8 +28,8 @@ struct End {
     std::vector<T> momentum, velocity;
 };
 
-// A stretch of a trajectory. `first` was reached first and `last` last, whichever way time runs. A tree of one point
-// has first and sum = first.momentum alone, and leaves the rest unused.
+// A stretch of a trajectory. `first` was reached first and `last` last, whichever way time runs. A leaf is a tree of
+// one point: it uses `first` alone, whose momentum is the sum, too.
 template <Real T>
 struct Tree {
     bool leaf = true;
@@ -49,12 +49,12 @@ struct Tree {
     }
 };
 
-// Whether two neighbouring trees together go on without a U-turn (Betancourt 2017, A.4.2): with velocities v at the
-// ends and the sum of the momenta rho between them, v . rho > 0 at both ends. Besides the whole, two stretches over the
-// seam are looked at: all of a with the first point of b, and all of b with the last point of a. Writes the sum of all
-// momenta to `sum`, which may be a.sum.
+// Whether the trajectory of a and b, which follows a, makes a U-turn (Betancourt 2017, A.4.2). With velocities v at its
+// ends and rho the sum of its momenta, it makes none if v . rho > 0 at both ends. Two shorter stretches across the seam
+// must pass the same test: all of a with the first point of b, and all of b with the last point of a. Writes the sum of
+// all momenta to `sum`, which may be a.sum.
 template <Real T>
-bool goes_on(const Tree<T>& a, const Tree<T>& b, T* sum) {
+bool turns_back(const Tree<T>& a, const Tree<T>& b, T* sum) {
     const T *ra = a.total().data(), *rb = b.total().data();
     const T *va = a.front().velocity.data(), *vb = b.back().velocity.data();
     const T *pa = a.back().momentum.data(), *pb = b.front().momentum.data();
@@ -88,8 +88,8 @@ bool goes_on(const Tree<T>& a, const Tree<T>& b, T* sum) {
         sum[i] = static_cast<T>(all[0]);
     }
     for (const Four& dot : x)
-        if (!((dot[0] + dot[2]) + (dot[1] + dot[3]) > 0)) return false;
-    return true;
+        if (!((dot[0] + dot[2]) + (dot[1] + dot[3]) > 0)) return true;
+    return false;
 }
 
 }  // namespace pollen::detail

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <pollen/data/sets/batch_draw.hpp>
 #include <pollen/samplers/chain.hpp>
-#include <pollen/samplers/detail/sampler_options.hpp>
 #include <pollen/samplers/minibatch/control_variate.hpp>
 #include <pollen/samplers/minibatch/kernels/noisy_pass.hpp>
-#include <pollen/samplers/minibatch/random_batch.hpp>
+#include <pollen/samplers/options.hpp>
 
 namespace pollen::detail {
 
@@ -15,8 +15,8 @@ void add_multiple(std::span<const T> x, std::int64_t first, std::int64_t count, 
         to[k] += static_cast<T>(by) * x[k];
 }
 
-// The gradients that a chain goes along: of fresh batches, of all items, or of batches with a control variate. Where a
-// gradient is not finite the energy is not a number: a chain does not go there.
+// The gradients that a chain follows: of fresh batches, of all items, or of batches with a control variate. If a
+// gradient is not finite, the energy that comes with it is NaN, so a chain has to look at the energy alone.
 template <Real T>
 class BatchGradient {
   public:
@@ -39,7 +39,7 @@ class BatchGradient {
 
     bool full() const { return batch_ == 0 || batch_ == potential_.items(); }
 
-    // The batches from here on are those of this step, one after the other.
+    // The batches that follow are those of this step, one after the other.
     void begin(std::int64_t step) {
         step_ = step;
         random_ = batch_random_of(seed_, chain_, step);
@@ -55,34 +55,35 @@ class BatchGradient {
     void draw() {
         if (!full()) draw_(random_, batch_, potential_.items(), items_);
     }
-    // The same on the batch before.
+    // The same on the batch that was drawn last.
     Energy on_same_batch(std::span<const T> theta, std::span<T> gradient) {
         ++count;
-        if (full()) return known(potential_.evaluate(theta, gradient), gradient);
+        if (full()) return checked(potential_.evaluate(theta, gradient), gradient);
         const Energy energy = potential_.evaluate(theta, gradient, items_);
         if (every_ > 0) reduce(gradient);
-        return known(energy, gradient);
+        return checked(energy, gradient);
     }
 
-    // At a place that becomes the new anchor if it is time for one. Such a place has its full gradient for nothing.
+    // The same at a new position, which becomes the next anchor of the control variate if it is time for one. The
+    // gradient of an anchor is that of all items, which it needs anyway.
     Energy arrive(std::span<const T> theta, std::span<T> gradient) {
         if (every_ == 0 || step_ % every_ != 0) return (*this)(theta, gradient);
         ++count;
         draw();
-        const Energy energy = known(potential_.evaluate(theta, gradient), gradient);
+        const Energy energy = checked(potential_.evaluate(theta, gradient), gradient);
         if (!std::isfinite(energy.total())) return energy;
         anchor_.assign(theta.begin(), theta.end());
         anchor_gradient_.assign(gradient.begin(), gradient.end());
         return energy;
     }
 
-    // The potential has changed.
+    // Has to be called if the potential has changed.
     void refresh() {
         if (every_ == 0) return;
         ++count;
         potential_.evaluate(anchor_, anchor_gradient_);
     }
-    // The potential has gained by |theta_k|^2 / 2.
+    // The same for a potential to which  by |theta_k|^2 / 2  was added, without a gradient.
     void add_quadratic(std::int64_t first, std::int64_t numbers, double by) {
         if (every_ > 0) add_multiple<T>(anchor_, first, numbers, by, anchor_gradient_);
     }
@@ -96,7 +97,8 @@ class BatchGradient {
     std::int64_t count = 0;  // gradients in this step so far
 
   private:
-    static Energy known(const Energy& energy, std::span<const T> gradient) {
+    // The energy, or NaN if the gradient is not finite.
+    static Energy checked(const Energy& energy, std::span<const T> gradient) {
         if (!std::isfinite(energy.total()) || kernels::all_finite(gradient)) return energy;
         return {.prior = std::numeric_limits<double>::quiet_NaN()};
     }

@@ -37,7 +37,7 @@ class NoiseEstimate {
         for (double& x : v) x /= static_cast<double>(count_);
         return v;
     }
-    // 0 where there are no pairs.
+    // The trace of V; 0 if there are no pairs.
     double trace(std::size_t dimensions) const {
         if (count_ == 0) return 0;
         double sum = 0;

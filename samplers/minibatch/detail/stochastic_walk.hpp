@@ -1,27 +1,29 @@
 #pragma once
 
 #include <pollen/autograd/streams.hpp>
+#include <pollen/nn/training/schedule.hpp>
+#include <pollen/samplers/detail/instantiate.hpp>
 #include <pollen/samplers/minibatch/detail/batch_gradient.hpp>
-#include <pollen/samplers/stochastic_chain.hpp>
+#include <pollen/samplers/minibatch/stochastic_chain.hpp>
+#include <pollen/samplers/start.hpp>
 
 namespace pollen::detail {
 
-// The potential of a chain, if it and the start are fit for one.
-template <Real T>
-std::unique_ptr<Potential<T>> checked(const char* sampler, std::unique_ptr<Potential<T>> potential,
-                                      const ChainStart<T>& start) {
-    const std::string name = sampler;
-    if (!potential) throw ValueError(name + ": there is no potential");
-    if (potential->size() == 0) throw ValueError(name + ": the potential has no dimensions");
-    if (std::ssize(start.position) != potential->size())
-        throw ShapeError(name + ": the start has " + std::to_string(start.position.size()) +
-                         " numbers; the potential has " + std::to_string(potential->size()));
-    check_option(start.warmup >= 0, sampler, "warmup", to_text(start.warmup), "not be negative");
-    return potential;
+// The step size of a step. A user's own schedule may return anything, so it is checked.
+inline double step_size_at(const char* sampler, const Schedule& schedule, std::int64_t step) {
+    const double e = schedule(step);
+    check_option(e >= 0 && !std::isinf(e), sampler, "step_size", to_text(e) + " at step " + std::to_string(step),
+                 "be finite and not negative");
+    return e;
 }
 
-// What the chains of the stochastic-gradient samplers share: a position with its gradient. A step writes where it goes
-// into next_ and calls arrive().
+// The facts of a sampler without acceptance. If the step size changes, draws are weighted by it.
+inline ChainFacts facts_of(const Schedule& schedule, double step_size) {
+    return {.acceptance = false, .weighted = !schedule.constant(), .step_size = step_size};
+}
+
+// What the chains of the stochastic-gradient samplers share: a position and the gradient there. A step writes the new
+// position to next_ and calls arrive().
 template <Real T>
 class StochasticWalk : public StochasticChain<T> {
   public:
@@ -54,8 +56,7 @@ class StochasticWalk : public StochasticChain<T> {
   protected:
     StochasticWalk(const char* sampler, std::unique_ptr<Potential<T>> potential, ChainStart<T> start,
                    std::int64_t batch, ControlVariate control_variate = {})
-        : sampler_(sampler),
-          potential_(checked(sampler, std::move(potential), start)),
+        : potential_((check_start(sampler, potential.get(), start), std::move(potential))),
           seed_(start.seed),
           chain_(start.chain),
           warmup_(start.warmup),
@@ -83,8 +84,9 @@ class StochasticWalk : public StochasticChain<T> {
     // The random numbers of this step.
     RandomKey key() const { return random_of(seed_, chain_, steps_).key(); }
 
-    // Ends a step: moves to next_ where that, its energy and its gradient are finite, and stays otherwise. The gradient
-    // there is that of the first batch of the next step. Returns whether it moved; next_ is free then.
+    // Ends a step: moves to next_ if that position (`finite`), its energy and its gradient are finite, and stays
+    // otherwise. The gradient at the end is on the first batch of the next step. Returns whether it moved; next_ is
+    // free then.
     bool arrive(bool finite, StepStatistics& statistics) {
         gradients_.begin(++steps_);
         bool drawn = false;
@@ -115,7 +117,6 @@ class StochasticWalk : public StochasticChain<T> {
         if (temperature() > 0) statistics.energy = energy_.total() / temperature();
     }
 
-    const char* sampler_;
     std::unique_ptr<Potential<T>> potential_;
     std::uint64_t seed_;
     std::uint32_t chain_;
@@ -126,7 +127,7 @@ class StochasticWalk : public StochasticChain<T> {
     BatchGradient<T> gradients_;
 };
 
-// The same with momenta v.
+// The same, with momenta v.
 template <Real T>
 class MomentumWalk : public StochasticWalk<T> {
   public:
@@ -147,7 +148,7 @@ class MomentumWalk : public StochasticWalk<T> {
         if (variance > 0) fill_normal(key, 0, v_, T(0), static_cast<T>(std::sqrt(variance)));
     }
 
-    // A step that leads nowhere turns round.
+    // If the step is not made, the momentum changes its sign, or is 0 if the new position was not finite.
     bool arrive(bool finite, StepStatistics& statistics) {
         if (StochasticWalk<T>::arrive(finite, statistics)) return true;
         for (T& x : v_) x = finite ? -x : T(0);

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-// The loop that every stochastic-gradient sampler is: theta, gradient and momenta go by once, in pieces that fit the
-// nearest cache, and the noise of a piece is made just before it is used.
+// The loop of every stochastic-gradient sampler. It passes through theta, gradient and momenta once, in pieces that fit
+// into the nearest cache, and draws the noise of a piece just before it is used.
 namespace pollen::kernels {
 
 inline constexpr std::int64_t noisy_block = 1024;
@@ -72,7 +72,7 @@ bool langevin_step(std::span<const T> theta, std::span<const T> gradient, double
 
 // v = keep v - h g + N(0, variance),  out = theta + v. Returns whether all of it is finite.
 //
-// variance is one number, or where `reduction` is not empty it is variance - reduction_i h^2 for number i of theta.
+// If `reduction` is not empty, the variance for number i of theta is variance - reduction_i h^2.
 template <class T>
 bool momentum_step(std::span<const T> theta, std::span<const T> gradient, double keep, double h, double variance,
                    std::span<const T> reduction, const RandomKey& key, std::span<T> v, std::span<T> out) {

@@ -1,10 +1,6 @@
 #include <pollen/samplers/run/detail/chain_runner.hpp>
 
-#include <pollen/autograd/support/checks.hpp>
-#include <pollen/data/io/file.hpp>
-
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 
@@ -13,9 +9,7 @@ namespace pollen::detail {
 namespace {
 
 constexpr std::size_t most_text = std::size_t{1} << 22;  // bytes of rows that wait in memory
-constexpr double look_pause = 0.01;                      // seconds
-
-bool close_to(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance * (1 + std::abs(a)); }
+constexpr double look_pause = 0.01;                      // seconds between two looks at the clock
 
 }  // namespace
 
@@ -40,156 +34,7 @@ void ChainRunner::begin() {
     facts_ = any_->facts();
 }
 
-std::string ChainRunner::header(std::int64_t draws) const {
-    const RunOptions& o = plan_->options;
-    return stan_csv_header({.model = o.name,
-                            .sampler = plan_->sampler,
-                            .chain = record_.chain,
-                            .warmup = o.warmup,
-                            .draws = draws,
-                            .thin = o.thin,
-                            .save_warmup = o.save_warmup,
-                            .seed = o.seed,
-                            .radius = o.radius.value_or(2),
-                            .file = std::filesystem::path(csv_path_).filename().string(),
-                            .facts = facts_},
-                           plan_->quantities);
-}
-
-RunDescription ChainRunner::about() const {
-    RunDescription about = plan_->about;
-    about.emplace_back("chain", std::to_string(record_.chain) + " of " + std::to_string(plan_->options.chains));
-    return about;
-}
-
-void ChainRunner::open() {
-    if (csv_path_.empty()) return;
-    std::error_code ignored;
-    if (!plan_->options.resume && std::filesystem::exists(state_path_, ignored))
-        throw FileError(state_path_ +
-                        ": is there already; resume that run, remove its files, or choose another directory");
-    if (std::filesystem::exists(state_path_, ignored) && !std::filesystem::exists(csv_path_, ignored))
-        throw FileError(csv_path_ + ": is gone, but " + state_path_ +
-                        " is there; without its draws the run cannot go on. Choose another directory");
-    file_.open(csv_path_, !plan_->options.resume);
-    // The files of this chain are ours from here on, and so are the leftovers of a killed run.
-    for (const std::string& path : {csv_path_, state_path_})
-        remove_temporaries(plan_->options.directory, std::filesystem::path(path).filename().string());
-    saved_ = std::filesystem::exists(state_path_, ignored);
-    if (saved_)
-        restore();
-    else
-        check_fresh();
-}
-
-void ChainRunner::start() {
-    if (csv_path_.empty()) return;
-    const std::string top = header(plan_->options.draws);
-    if (saved_) {
-        file_.cut(std::ssize(top_) + state_.row_bytes);
-        if (top_ != top) file_.replace_top(std::ssize(top_), top);
-        top_bytes_ = std::ssize(top);
-        last_flush_ = seconds_now();
-        flush_pause_ = pause_after_flush(0);
-        flushed_steps_ = state_.steps;
-    } else {
-        top_bytes_ = std::ssize(top);
-        file_.cut(0);
-        file_.append(top);
-        flush();
-    }
-    top_ = {};  // a name for each number: for a network that is a lot
-}
-
-// A run that was killed before its first state was saved has left no more than a part of the header.
-void ChainRunner::check_fresh() {
-    const std::string mine = header(plan_->options.draws), top = top_of_file();
-    const std::string held = file_.first(std::max(std::ssize(mine), std::ssize(top)) + 1);
-    if (!mine.starts_with(held) && !top.starts_with(held))
-        throw FileError(csv_path_ + ": holds something, but " + state_path_ +
-                        ", from which the run could go on, is not there; choose another directory");
-    created_ = true;
-}
-
-// The header of the run that the file is of, which may have asked for another number of draws.
-std::string ChainRunner::top_of_file() const {
-    const std::string mine = header(plan_->options.draws), mark = "\n#     num_samples = ";
-    const std::string begin = file_.first(std::ssize(mine));
-    const std::size_t at = begin.find(mark);
-    if (at == begin.npos) return mine;
-    std::int64_t steps = 0;
-    std::from_chars(begin.data() + at + mark.size(), begin.data() + begin.size(), steps);
-    return header(steps / plan_->options.thin);
-}
-
-// A run that may take so much memory reads files of that size, too.
-ReadLimits ChainRunner::limits() const {
-    return {.max_bytes = std::max(ReadLimits{}.max_bytes, plan_->options.max_memory)};
-}
-
-void ChainRunner::restore() {
-    const RunState begun = state_;
-    const RunOptions& o = plan_->options;
-    TemperatureSums temperature;
-    state_ = read_state(
-        state_path_, [&](StateVisitor& visitor) { visit(visitor, temperature); }, about(), plan_->dimensions, limits());
-    if (!temperature.kinetic.valid() || !temperature.configurational.valid())
-        throw FileError(state_path_ + ": the batches of the temperature are impossible");
-    state_.temperature = temperature;
-    const double tolerance = plan_->precision == "float" ? 1e-4 : 1e-9;
-    if (!close_to(state_.start_prior, begun.start_prior, tolerance) ||
-        !close_to(state_.start_likelihood, begun.start_likelihood, tolerance))
-        throw FileError(state_path_ + ": the energy at the start of the saved run was " + to_text(state_.start_prior) +
-                        " + " + to_text(state_.start_likelihood) + " (prior and likelihood), now it is " +
-                        to_text(begun.start_prior) + " + " + to_text(begun.start_likelihood) +
-                        "; the model or its data are not the same; choose another directory");
-    if (state_.draws != std::max<std::int64_t>(0, state_.steps - o.warmup) / o.thin)
-        throw FileError(state_path_ + ": metadata: draws: " + std::to_string(state_.draws) + " after " +
-                        std::to_string(state_.steps) + " steps is impossible");
-    if (any_->steps() != state_.steps || any_->size() != plan_->dimensions)
-        throw FileError(state_path_ + ": the chain has made " + std::to_string(any_->steps()) + " steps and has " +
-                        std::to_string(any_->size()) + " dimensions; it should be " + std::to_string(state_.steps) +
-                        " and " + std::to_string(plan_->dimensions));
-    if (state_.steps > plan_->steps())
-        throw FileError(state_path_ + ": the saved run has made " + std::to_string(state_.steps) +
-                        " steps, this one has " + std::to_string(plan_->steps()) +
-                        "; to have fewer draws, choose another directory");
-    top_ = top_of_file();
-    const std::int64_t bytes = std::ssize(top_) + state_.row_bytes;
-    if (file_.size() < bytes)
-        throw FileError(csv_path_ + ": has " + std::to_string(file_.size()) + " bytes, but had " +
-                        std::to_string(bytes) + " when " + state_path_ + " was saved");
-    if (!file_.begins_with(top_)) throw FileError(csv_path_ + ": does not begin as the file of this run does");
-    read_back(bytes);
-}
-
-// The draws that the file holds in its first bytes.
-void ChainRunner::read_back(std::int64_t bytes) {
-    StanCsvReader reader(csv_path_, limits(), bytes);
-    StanCsvReader::Row row;
-    while (reader.next(row, values_ != nullptr)) {
-        if (row.warmup) continue;
-        if (record_.draws() == state_.draws) break;
-        if (values_) std::copy(row.values.begin(), row.values.end(), values_ + record_.draws() * plan_->value_count);
-        record_.add(row.statistics, row.weight);
-    }
-    if (record_.draws() != state_.draws || reader.next(row, false) || reader.cut_short())
-        throw FileError(csv_path_ + ": does not hold the " + std::to_string(state_.draws) + " draws that " +
-                        state_path_ + " speaks of");
-    for (const std::uint64_t draw : state_.invalid_draws) {
-        if (draw >= record_.invalid.size())
-            throw FileError(state_path_ + ": invalid_draws: there is no draw " + std::to_string(draw));
-        record_.invalid[static_cast<std::size_t>(draw)] = 1;
-    }
-}
-
-void ChainRunner::undo_open() {
-    if (!created_) return;
-    std::error_code ignored;
-    std::filesystem::remove(state_path_, ignored);
-    std::filesystem::remove(csv_path_, ignored);
-}
-
+// Writes the present position to memory, if it is a draw, and as a row of the file.
 void ChainRunner::add_row(const StepStatistics& statistics, bool draw) {
     double* to = draw && values_ ? values_ + record_.draws() * plan_->value_count : nullptr;
     if (!to) {
@@ -201,7 +46,7 @@ void ChainRunner::add_row(const StepStatistics& statistics, bool draw) {
     const double weight = facts_.weighted ? any_->weight() : 1;
     if (draw) {
         record_.add(statistics, weight);
-        // At weight 0 there is nothing to measure, and after a step of 0 no momentum.
+        // A draw of weight 0 does not count for the temperature, and after a step of size 0 there is no momentum.
         if (weight > 0 && statistics.step_size > 0) {
             const Temperatures measured = any_->temperatures(statistics);
             if (!std::isnan(measured.kinetic)) state_.temperature.kinetic.add(measured.kinetic, weight);
@@ -221,7 +66,7 @@ double ChainRunner::step_size_now() const {
     return std::isnan(known) ? last_step_size_ : known;
 }
 
-// mean and spread after Welford (1962)
+// The mean and the spread of the Hamiltonian are those of Welford (1962).
 void ChainRunner::add_energy(double hamiltonian) {
     const std::int64_t n = state_.steps - plan_->options.warmup;
     if (n > 1) state_.energy_jumps += (hamiltonian - state_.energy_last) * (hamiltonian - state_.energy_last);
@@ -240,8 +85,8 @@ void ChainRunner::visit(StateVisitor& visitor, TemperatureSums& temperature) {
 void ChainRunner::step() {
     const RunOptions& o = plan_->options;
     const StepStatistics s = any_->step();
-    const std::int64_t warm = state_.steps++;  // the number of this step, from 0
-    if (warm == o.warmup) {
+    const std::int64_t number = state_.steps++;  // of this step, from 0
+    if (number == o.warmup) {
         acceptance_sum_ = 0;
         acceptance_count_ = 0;
         state_.step_size = s.step_size;
@@ -250,10 +95,10 @@ void ChainRunner::step() {
     acceptance_sum_ += s.acceptance;
     ++acceptance_count_;
     last_step_size_ = s.step_size;
-    if (warm < o.warmup) {
+    if (number < o.warmup) {
         // As many rows as CmdStan has: the first step of every `thin`.
-        if (o.save_warmup && warm % o.thin == 0) add_row(s, false);
-        if (warm >= o.warmup / 2) any_->learn_centre();
+        if (o.save_warmup && number % o.thin == 0) add_row(s, false);
+        if (number >= o.warmup / 2) any_->learn_centre();
         return;
     }
     if (facts_.hamiltonian) add_energy(s.hamiltonian);
@@ -278,7 +123,7 @@ void ChainRunner::advance(double seconds, const std::function<bool()>& stop, Run
         return gone;
     };
     while (!finished() && then < end) {
-        // The clock is looked at every hundredth of a second or so, and where the warm-up ends.
+        // So many steps are made before the next look at the clock; the end of the warm-up is always one.
         const bool warmup = state_.steps < o.warmup;
         const std::int64_t most = (warmup ? o.warmup : plan_->steps()) - state_.steps;
         const std::int64_t steps = std::min(most, steps_a_look_);
@@ -314,6 +159,7 @@ void ChainRunner::append_rows() {
     text_.clear();
 }
 
+// Writes the rows to the file and the state beside it. A run that is resumed goes on from here.
 void ChainRunner::flush() {
     const double begin = seconds_now();
     append_rows();
@@ -326,8 +172,9 @@ void ChainRunner::flush() {
     flushed_steps_ = state_.steps;
 }
 
-void ChainRunner::close(bool after_error) {
-    const bool just_warm = state_.steps == plan_->options.warmup;  // and no step after the warm-up
+// What the record of a chain has beside its draws.
+void ChainRunner::close_record(bool after_error) {
+    const bool just_warm = state_.steps == plan_->options.warmup;  // no step was made after the warm-up
     record_.step_size_after_warmup = just_warm ? step_size_now() : state_.step_size;
     if (!after_error || state_.steps > plan_->options.warmup) record_.inverse_metric = any_->inverse_metric();
     record_.warmup_seconds = state_.warmup_seconds;
@@ -341,13 +188,17 @@ void ChainRunner::close(bool after_error) {
     record_.ebfmi =
         record_.steps > 1 ? state_.energy_jumps / state_.energy_spread : std::numeric_limits<double>::quiet_NaN();
     record_.gradient_count = state_.gradients;
+}
+
+void ChainRunner::close(bool after_error) {
+    close_record(after_error);
     if (!file_.is_open()) return;
     if (after_error)
         append_rows();
     else
         flush();
-    // What follows is not counted: where the run goes on, it is cut off first.
-    if (just_warm && !after_error)
+    // The saved state does not count what follows: if the run is resumed, it is cut off first.
+    if (state_.steps == plan_->options.warmup && !after_error)
         file_.append(stan_csv_adaptation(step_size_now(), any_->inverse_metric(), plan_->dimensions));
     file_.append(stan_csv_footer(state_.warmup_seconds, state_.sampling_seconds));
     file_.sync();

@@ -67,7 +67,7 @@ class Writer final : public StateVisitor {
     std::string next(const char* name) { return entry_name(entries_++, name); }
     template <class T>
     void put(const char* name, const std::vector<T>& x) {
-        // Copied: the file outlives this visit, the vector may not.
+        // A copy, since the file may outlive the vector.
         file_.set(next(name), Tensor<T>(Shape{std::ssize(x)}, x));
     }
 
@@ -98,8 +98,8 @@ class Reader final : public StateVisitor {
 
   private:
     std::string next(const char* name) { return entry_name(entries_++, name); }
-    // A vector that a chain begins with stays as long as it is. One that it begins without may be made along the way:
-    // a number a dimension, or a matrix.
+    // A vector keeps the length that it has when a chain begins. If it is empty then, it may have been made later, with
+    // one number for each dimension, or as a matrix.
     template <class T>
     void take(const char* name, std::vector<T>& x) {
         const std::string key = next(name);
@@ -131,8 +131,8 @@ struct Option {
     std::string_view name, value;
 };
 
-// The options of "Nuts(step_size = 1, warmup = {metric = fixed})", and "Nuts(" of it; nothing where it is not of that
-// form.
+// The options in a text such as "Nuts(step_size = 1, warmup = {metric = fixed})"; `begin` becomes "Nuts(". Nothing if
+// the text does not have this form.
 std::vector<Option> options_of(std::string_view text, std::string_view& begin) {
     std::vector<Option> options;
     begin = text.substr(0, text.find_first_of("({") + 1);
@@ -154,8 +154,8 @@ std::vector<Option> options_of(std::string_view text, std::string_view& begin) {
     return options;
 }
 
-// "target_acceptance: 0.8 in the saved run, 0.9 now" for the options of a sampler that are not the same, or nothing
-// where it is another sampler.
+// "target_acceptance: 0.8 in the saved run, 0.9 now" for the options of a sampler that differ; empty if it is another
+// sampler.
 std::string different_options(std::string_view saved, std::string_view now, const std::string& prefix = "") {
     std::string_view begin, begin_now;
     const std::vector<Option> a = options_of(saved, begin), b = options_of(now, begin_now);

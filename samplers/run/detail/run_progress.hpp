@@ -20,8 +20,8 @@ struct ChainStatus {
     std::int64_t divergences = 0;
 };
 
-// What there is to say of a chain: "sampling  45 %  12 s left  acceptance 0.87  step 0.312  0 divergences", or, where
-// there is little room, "sampling  45 %  12 s left  accept 0.87  step 0.312  0 div".
+// The progress of a chain: "sampling  45 %  12 s left  acceptance 0.87  step 0.312  0 divergences", or, if `brief`,
+// "sampling  45 %  12 s left  accept 0.87  step 0.312  0 div".
 std::string status_text(const ChainStatus& status, std::int64_t total, const std::string& time_left, bool brief);
 
 // The same of all chains in one line, for more of them than a terminal has rows:

@@ -43,6 +43,10 @@ BOOST_AUTO_TEST_CASE(items_stay_together) {
     check_items_agree(some);
     BOOST_TEST((data.slice(2, 3).labels == Indices{2, 3, 4}));
     BOOST_TEST(data.slice(10, 0).size() == 0);
+    BOOST_TEST((data.view(2, 3).labels == Indices{2, 3, 4}));
+    BOOST_TEST(data.view(2, 3).inputs.data() == data.inputs.data() + 4);
+    BOOST_TEST(data.slice(2, 3).inputs.data() != data.inputs.data() + 4);
+    BOOST_TEST((Dataset<double>{.inputs = data.inputs}.view(2, 3).labels == Indices()));
     const auto [before, after] = split_last(data, 4);
     BOOST_TEST(before.size() == 6);
     BOOST_TEST((after.labels == Indices{6, 7, 8, 9}));

@@ -35,8 +35,8 @@ BOOST_AUTO_TEST_CASE(dual_averaging) {
 
 // Last steps of the windows, as Stan has them.
 BOOST_AUTO_TEST_CASE(windows) {
-    const auto ends = [](std::int64_t warmup, const WarmupOptions& options = {}) {
-        WarmupWindows w(warmup, options);
+    const auto ends = [](std::int64_t warmup, const WindowSizes& sizes = {}) {
+        WarmupWindows w(warmup, sizes);
         std::vector<std::int64_t> result;
         for (std::int64_t t = 0; t < warmup; ++t)
             if (w.last_of_window(t)) {

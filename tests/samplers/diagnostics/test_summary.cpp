@@ -2,6 +2,7 @@
 #include "../full_batch/exact_draws.hpp"
 
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/samplers/diagnostics/function_space.hpp>
 #include <pollen/samplers/diagnostics/summary.hpp>
 
 #include <limits>

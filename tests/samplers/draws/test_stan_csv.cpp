@@ -2,7 +2,6 @@
 #include "../run/run_files.hpp"
 
 #include <pollen/data/formats/npz.hpp>
-#include <pollen/samplers/adaptation/metric.hpp>
 #include <pollen/samplers/draws/npz_draws.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 

@@ -4,6 +4,7 @@
 
 #include <pollen/samplers/chain.hpp>
 #include <pollen/samplers/diagnostics/diagnostics.hpp>
+#include <pollen/samplers/start.hpp>
 
 #include <cstdlib>
 #include <functional>

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error({.temperatures = {2, 3}}) == "Tempering: temperatures is [2 3]; the first must be 1");
     BOOST_TEST(error({.temperatures = {1, 3, 2}}) == "Tempering: temperatures is [1 3 2]; it must rise");
     BOOST_TEST(error({.step_size = 0}) == "Tempering: step_size is 0; it must be positive");
-    BOOST_TEST(error({.steps = 0}) == "Tempering: steps is 0..0; it must be from 1 up, and a range must rise");
+    BOOST_TEST(error({.steps = 0}) == "Tempering: steps is 0; it must be from 1 up, and a range must rise");
     const Written<double> steep(2, [](std::span<const double>, std::span<double> g) {
         std::fill(g.begin(), g.end(), std::numeric_limits<double>::infinity());
         return 0;

@@ -2,7 +2,7 @@
 
 #include "../full_batch/full_batch_checks.hpp"
 
-#include <pollen/samplers/stochastic_chain.hpp>
+#include <pollen/samplers/minibatch/stochastic_chain.hpp>
 
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/support/checks.hpp>

@@ -3,7 +3,7 @@
 #include "run_files.hpp"
 #include "walk_sampler.hpp"
 
-#include <pollen/data/io/atomic_file.hpp>
+#include <pollen/data/io/detail/file_calls.hpp>
 #include <pollen/nn/distributions.hpp>
 #include <pollen/samplers/full_batch/nuts.hpp>
 #include <pollen/samplers/run/run_chains.hpp>

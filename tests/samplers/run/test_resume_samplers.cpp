@@ -2,7 +2,7 @@
 #include "run_files.hpp"
 #include "walk_sampler.hpp"
 
-#include <pollen/data/io/atomic_file.hpp>
+#include <pollen/data/io/detail/file_calls.hpp>
 #include <pollen/nn/layers/dense.hpp>
 #include <pollen/nn/likelihoods/gaussian.hpp>
 #include <pollen/nn/module/sequential.hpp>

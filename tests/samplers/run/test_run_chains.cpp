@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(state_bytes_are_about_right) {
         for (int t = 0; t < 3; ++t) chain->step();
         Counter kept;
         chain->visit(kept);
-        const double estimate = detail::state_bytes_of(sampler, 100, sizeof(double));
+        const double estimate = state_bytes_of(sampler, 100, sizeof(double));
         BOOST_TEST(estimate >= kept.bytes, sampler.describe());
         BOOST_TEST(estimate < 3 * kept.bytes + slack, sampler.describe());
     };

@@ -1,6 +1,5 @@
-#include <pollen/samplers/minibatch/random_batch.hpp>
+#include <pollen/data/sets/batch_draw.hpp>
 
-#include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/error.hpp>
 
 #include <algorithm>
@@ -9,13 +8,13 @@
 
 namespace pollen {
 
-// For j = items - n, ..., items - 1:  t uniform from 0, ..., j;  take t, or j where t was taken before.
+// For j = items - n, ..., items - 1:  t uniform from 0, ..., j;  take t, or j if t was taken before.
 void BatchDraw::operator()(Random& random, std::int64_t n, std::int64_t items, std::vector<std::int64_t>& out) {
     if (n < 1 || n > items)
-        throw ValueError("draw_batch: a batch of " + std::to_string(n) + " out of " + std::to_string(items) +
+        throw ValueError("BatchDraw: a batch of " + std::to_string(n) + " out of " + std::to_string(items) +
                          " items; it must have at least 1 and at most all of them");
     if (items > std::int64_t{1} << 32)
-        throw ValueError("draw_batch: " + std::to_string(items) + " items; at most 2^32 can be drawn from");
+        throw ValueError("BatchDraw: " + std::to_string(items) + " items; at most 2^32 can be drawn from");
     const std::uint64_t size = std::bit_ceil(2 * static_cast<std::uint64_t>(n));
     const int shift = 64 - std::countr_zero(size);
     table_.resize(std::max<std::size_t>(table_.size(), size));
@@ -34,16 +33,6 @@ void BatchDraw::operator()(Random& random, std::int64_t n, std::int64_t items, s
         if (!take(item)) take(item = j);
         out[static_cast<std::size_t>(i)] = item;
     }
-}
-
-Random batch_random_of(std::uint64_t seed, std::uint32_t chain, std::int64_t step) {
-    return Random(seed, stream_of(Purpose::chain_batches, chain), static_cast<std::uint64_t>(step));
-}
-
-void draw_batch(std::uint64_t seed, std::uint32_t chain, std::int64_t step, std::int64_t n, std::int64_t items,
-                std::vector<std::int64_t>& out) {
-    Random random = batch_random_of(seed, chain, step);
-    BatchDraw()(random, n, items, out);
 }
 
 }  // namespace pollen

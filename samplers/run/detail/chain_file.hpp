@@ -8,8 +8,8 @@ namespace pollen::detail {
 
 // The file that one chain's rows go to. It is locked while it is open: no two runs write to one file.
 //
-// Where something cannot be written, the file is cut back to the last append() that could, so that it ends with a whole
-// row, and a FileError says why.
+// If a write fails, the file is cut back to where the last complete append() ended, so that it ends with a whole row,
+// and a FileError says why.
 class ChainFile {
   public:
     ChainFile() = default;
@@ -17,18 +17,20 @@ class ChainFile {
     ChainFile& operator=(ChainFile&& other) noexcept;
     ~ChainFile();
 
-    // `fresh`: it is a FileError if there is something of that name.
+    // Opens and locks the file. Throws a FileError if `fresh` is true and there is something of that name.
     void open(const std::string& path, bool fresh);
     bool is_open() const { return file_ >= 0; }
 
     // Whether the file begins with this text.
     bool begins_with(std::string_view text) const;
-    // Its first bytes, `size` of them if there are as many.
+    // Its first `size` bytes, or all of them if there are fewer.
     std::string first(std::int64_t size) const;
     // Puts `text` in the place of the first `size` bytes. The file is replaced as a whole or not at all.
     void replace_top(std::int64_t size, std::string_view text);
+    // Cuts off everything after the first `size` bytes.
     void cut(std::int64_t size);
     void append(std::string_view text);
+    // Returns when everything is on the disk.
     void sync();
     std::int64_t size() const { return size_; }
 
@@ -40,11 +42,5 @@ class ChainFile {
     int file_ = -1;
     std::int64_t size_ = 0;
 };
-
-// Makes the directory, and those above it, where they are missing.
-void make_directory(const std::string& path);
-
-// Removes what a killed process may have left behind of an AtomicFile of this name.
-void remove_temporaries(const std::string& directory, const std::string& name);
 
 }  // namespace pollen::detail

@@ -1,6 +1,7 @@
-#include <pollen/samplers/draws/detail/chain_file.hpp>
+#include <pollen/samplers/run/detail/chain_file.hpp>
 
 #include <pollen/data/io/atomic_file.hpp>
+#include <pollen/data/io/detail/file_calls.hpp>
 #include <pollen/data/io/file.hpp>
 
 #include <fcntl.h>
@@ -10,22 +11,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 #include <vector>
 
 namespace pollen::detail {
-
-namespace {
-
-template <class F>
-auto uninterrupted(const F& call) {
-    auto result = call();
-    while (result < 0 && errno == EINTR) result = call();
-    return result;
-}
-
-}  // namespace
 
 ChainFile& ChainFile::operator=(ChainFile&& other) noexcept {
     std::swap(path_, other.path_);
@@ -122,23 +111,6 @@ void ChainFile::append(std::string_view text) {
 
 void ChainFile::sync() {
     if (uninterrupted([&] { return file_calls().fsync(file_); }) != 0) fail("flushing to the disk (fsync)", errno);
-}
-
-void make_directory(const std::string& path) {
-    std::error_code error;
-    std::filesystem::create_directories(path, error);
-    if (!error && !std::filesystem::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
-    if (error) throw FileError(path + ": the directory cannot be made: " + error.message());
-}
-
-void remove_temporaries(const std::string& directory, const std::string& name) {
-    std::error_code error;
-    std::vector<std::filesystem::path> old;
-    for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-        const std::string file = at->path().filename().string();
-        if (file.starts_with("." + name + ".") && file.ends_with(".tmp")) old.push_back(at->path());
-    }
-    for (const std::filesystem::path& path : old) std::filesystem::remove(path, error);
 }
 
 }  // namespace pollen::detail

@@ -2,7 +2,7 @@
 
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/nn/potentials/detail/column_name.hpp>
-#include <pollen/samplers/adaptation/metric.hpp>
+#include <pollen/samplers/draws/detail/statistics.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -60,9 +60,10 @@ void each_element(const Shape& shape, const F& f) {
     }
 }
 
-}  // namespace
-
-namespace {
+// CmdStan has no column for steps that met an energy which is not finite; the state of a run counts them.
+bool is_written(const ChainFacts& facts, detail::Statistic which) {
+    return which != detail::Statistic::invalid && detail::reports(facts, which);
+}
 
 std::string algorithm_text(const ChainFacts& facts) {
     if (!facts.hamiltonian) return "#     algorithm = fixed_param\n#       fixed_param\n";
@@ -109,13 +110,10 @@ std::string stan_csv_header(const StanCsvHeader& h, const std::vector<Quantity>&
         "\n# random\n#   seed = " + std::to_string(h.seed) + "\n# output\n#   file = " + one_line(h.file) + "\n";
     if (h.facts.hamiltonian && !h.facts.fresh_momentum) text += "# fresh_momentum = 0\n";
     if (!h.sampler.empty()) text += "# sampler = " + one_line(h.sampler) + "\n";
-    text += "lp__";
-    if (h.facts.acceptance) text += ",accept_stat__";
-    text += ",stepsize__";
-    if (h.facts.max_tree_depth > 0) text += ",treedepth__";
-    text += ",n_leapfrog__";
-    if (h.facts.hamiltonian) text += ",divergent__,energy__";
-    if (h.facts.weighted) text += ",weight__";
+    std::string columns;
+    for (const detail::StatisticColumn& column : detail::statistic_columns)
+        if (is_written(h.facts, column.which)) columns += (columns.empty() ? "" : ",") + std::string(column.stan);
+    text += columns;
     std::set<std::string> names;
     for (const Quantity& q : quantities) {
         const std::string name = column_name("stan_csv", q.name);
@@ -175,16 +173,15 @@ void StanCsvRows::append(std::string& text, const ChainFacts& facts, const StepS
         text += ',';
         append_number(text, number);
     };
-    append_number(text, -s.energy);
-    if (facts.acceptance) add(s.acceptance);
-    add(s.step_size);
-    if (facts.max_tree_depth > 0) add(s.tree_depth);
-    add(s.gradients);
-    if (facts.hamiltonian) {
-        text += s.divergent ? ",1" : ",0";
-        add(s.hamiltonian);
+    append_number(text, -s.energy);  // lp__, the first column
+    for (const detail::StatisticColumn& column : std::span(detail::statistic_columns).subspan(1)) {
+        if (!is_written(facts, column.which)) continue;
+        const double x = detail::value_of(column.which, s, weight);
+        if (column.type == detail::StatisticColumn::Type::number)
+            add(x);
+        else
+            add(static_cast<std::int64_t>(x));
     }
-    if (facts.weighted) add(weight);
     for (std::size_t k = 0; k < values.size(); ++k)
         add(values[order_.empty() ? k : static_cast<std::size_t>(order_[k])]);
     text += '\n';

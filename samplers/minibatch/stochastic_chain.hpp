@@ -4,19 +4,19 @@
 
 namespace pollen {
 
-// A chain that goes along gradients of batches.
+// A chain that follows gradients of batches.
 template <Real T>
 class StochasticChain : public Chain<T> {
   public:
     // grad U~ at the present position, on a batch drawn after the position was reached. So (theta - c) . gradient / d
     // measures the configurational temperature without bias.
     std::span<const T> gradient() const override = 0;
-    // v, of variance h T, where the sampler has momenta: v . v / (h d) measures the kinetic temperature.
+    // v, of variance h T, if the sampler has momenta: v . v / (h d) measures the kinetic temperature.
     std::span<const T> momentum() const override { return {}; }
-    // Has to be called when the potential was changed between two steps. Returns how many gradients it computed.
+    // Has to be called if the potential was changed between two steps. Returns how many gradients it computed.
     virtual std::int64_t refresh() = 0;
-    // ... or this, which computes none, where it has gained  by |theta_k|^2 / 2 + constant,  theta_k so many numbers of
-    // theta from `first` on.
+    // The same for one kind of change, without computing a gradient: `by |theta_k|^2 / 2 + constant` was added to the
+    // potential, with theta_k the `count` numbers of theta from `first` on.
     virtual void add_quadratic(std::int64_t first, std::int64_t count, double by, double constant) = 0;
 };
 

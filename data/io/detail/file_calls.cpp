@@ -1,0 +1,24 @@
+#include <pollen/data/io/detail/file_calls.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cstdio>
+
+namespace pollen::detail {
+
+FileCalls::FileCalls()
+    : open([](const char* path, int flags, unsigned mode) { return ::open(path, flags, mode); }),
+      fchmod([](int file, unsigned mode) { return ::fchmod(file, mode); }),
+      write([](int file, const void* data, std::size_t bytes) -> std::ptrdiff_t { return ::write(file, data, bytes); }),
+      fsync([](int file) { return ::fsync(file); }),
+      close([](int file) { return ::close(file); }),
+      rename([](const char* from, const char* to) { return ::rename(from, to); }),
+      unlink([](const char* path) { return ::unlink(path); }) {}
+
+FileCalls& file_calls() {
+    static FileCalls calls;
+    return calls;
+}
+
+}  // namespace pollen::detail

@@ -1,0 +1,143 @@
+#include <pollen/samplers/run/detail/run_plan.hpp>
+
+#include <pollen/autograd/support/checks.hpp>
+#include <pollen/nn/potentials/network_potential.hpp>
+
+#include <zlib.h>
+
+#include <cmath>
+#include <cstdio>
+
+namespace pollen::detail {
+
+std::string bytes_text(double bytes) {
+    const char* units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+    std::size_t unit = 0;
+    for (; bytes >= 999.5 && unit + 1 < std::size(units); ++unit) bytes /= 1000;
+    char text[40];
+    std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
+    return text;
+}
+
+std::string RunMemory::text() const {
+    return bytes_text(draws) + " of draws, " + (files > 0 ? bytes_text(files) + " of file buffers, " : "") +
+           bytes_text(chains) + " of chains";
+}
+
+RunMemory memory_of(const RunPlan& plan) {
+    const RunOptions& o = plan.options;
+    const auto chains = static_cast<double>(o.chains), draws = static_cast<double>(o.draws),
+               values = static_cast<double>(plan.value_count);
+    RunMemory memory;
+    memory.draws = chains * draws * (5 * sizeof(double) + sizeof(std::int64_t) + sizeof(std::int32_t) + 2);
+    if (o.keep) memory.draws += chains * draws * values * sizeof(double);
+    if (!o.directory.empty()) {
+        // Rows, and the header with a name for each number; one chain at a time holds four of it.
+        double names = 0;
+        for (const Quantity& q : plan.quantities)
+            names +=
+                static_cast<double>(q.shape.size()) * static_cast<double>(std::ssize(q.name) + 6 * q.shape.rank() + 1);
+        memory.files = chains * (static_cast<double>(1 << 22) + values * 26 + names) + values * 8 + 3 * names;
+    }
+    // A state on its way to the disk is there three times: in the chain, as tensors, and as the bytes of the file.
+    const double states = o.directory.empty() ? 1 : 3;
+    memory.chains = chains * (states * plan.state_bytes + static_cast<double>(plan.dimensions) * sizeof(double));
+    return memory;
+}
+
+namespace {
+
+void check(const RunPlan& plan) {
+    const RunOptions& o = plan.options;
+    const auto need = [](bool good, const std::string& what) {
+        if (!good) throw ValueError("run_chains: " + what);
+    };
+    const auto between = [&](const char* name, std::int64_t n, std::int64_t least, std::int64_t most) {
+        need(n >= least, std::string(name) + " is " + std::to_string(n) +
+                             (least == 0 ? "; it must not be negative" : "; at least 1 is needed"));
+        need(n <= most,
+             std::string(name) + " is " + std::to_string(n) + "; at most " + std::to_string(most) + " are possible");
+    };
+    between("chains", o.chains, 1, 100'000);
+    between("warmup", o.warmup, 0, 1'000'000'000'000);
+    between("thin", o.thin, 1, 1'000'000);
+    between("draws", o.draws, 0, 1'000'000'000'000);
+    between("flush_every", o.flush_every, 0, 1'000'000'000'000);
+    const double radius = o.radius.value_or(2);
+    need(radius >= 0 && std::isfinite(radius), "radius is " + to_text(radius) + "; it must be a number from 0 up");
+    need(plan.dimensions > 0, "the potential has no parameters");
+    need(o.starts.size() <= 1 || std::ssize(o.starts) == o.chains,
+         std::to_string(o.starts.size()) + " starts for " + std::to_string(o.chains) +
+             " chains; one a chain, or one for all, is needed");
+    for (std::size_t c = 0; c < o.starts.size(); ++c)
+        need(std::ssize(o.starts[c]) == plan.dimensions, "start " + std::to_string(c + 1) + " has " +
+                                                             std::to_string(o.starts[c].size()) +
+                                                             " numbers; theta has " + std::to_string(plan.dimensions));
+    need(!o.directory.empty() || !o.resume, "resume needs a directory");
+    need(!o.directory.empty() || !o.save_warmup, "save_warmup needs a directory");
+    need(!o.directory.empty() || o.keep, "keep = false needs a directory for the draws to go to");
+    const RunMemory memory = memory_of(plan);
+    need(memory.total() <= static_cast<double>(o.max_memory),
+         std::to_string(o.chains) + " chains of " + std::to_string(o.draws) + " draws of " +
+             std::to_string(plan.value_count) + " numbers need " + bytes_text(memory.total()) + " of memory (" +
+             memory.text() + "), more than max_memory, " + bytes_text(static_cast<double>(o.max_memory)) + "; " +
+             (memory.chains > memory.draws + memory.files ? "take a diagonal metric, or run fewer chains"
+              : o.keep ? "draw less, thin more, or let draws go to a directory alone (keep = false)"
+                       : "draw less, thin more, or run fewer chains"));
+}
+
+std::string starts_text(const RunOptions& o, bool potential_has_its_own) {
+    if (o.starts.empty() && !o.radius && potential_has_its_own) return "the potential's own";
+    if (o.starts.empty()) return "within " + to_text(o.radius.value_or(2));
+    uLong sum = 0;
+    for (const std::vector<double>& start : o.starts)
+        sum = crc32_z(sum, reinterpret_cast<const unsigned char*>(start.data()), start.size() * sizeof(double));
+    return std::to_string(o.starts.size()) + " given (" + std::to_string(sum) + ")";
+}
+
+}  // namespace
+
+template <Real T>
+RunPlan make_plan(const Potential<T>& potential, const std::string& sampler, const RunOptions& options,
+                  const std::vector<Quantity>& extra, double state_bytes) {
+    std::vector<Quantity> all = potential.quantities();
+    std::int64_t value_count = potential.value_count();
+    for (const Quantity& q : extra) {
+        all.push_back({q.name, q.shape, value_count});
+        value_count += q.shape.size();
+    }
+    RunPlan plan{.options = options,
+                 .sampler = sampler,
+                 .precision = sizeof(T) == sizeof(float) ? "float" : "double",
+                 .quantities = all,
+                 .value_count = value_count,
+                 .dimensions = potential.size(),
+                 .state_bytes = state_bytes,
+                 .temperature = potential.temperature(),
+                 .network = dynamic_cast<const NetworkPotential<T>*>(&potential) != nullptr,
+                 .rows = StanCsvRows(options.directory.empty() ? std::vector<Quantity>{} : all)};
+    std::string quantities;
+    for (const Quantity& q : plan.quantities)
+        quantities += (quantities.empty() ? "" : " ") + q.name + to_string(q.shape);
+    plan.about = {{"model", potential.describe()},
+                  {"numbers of type", plan.precision},
+                  {"temperature", to_text(potential.temperature())},
+                  {"quantities", quantities},
+                  {"sampler", sampler},
+                  {"seed", std::to_string(options.seed)},
+                  {"chains", std::to_string(options.chains)},
+                  {"warmup", std::to_string(options.warmup)},
+                  {"thin", std::to_string(options.thin)},
+                  {"save_warmup", options.save_warmup ? "yes" : "no"},
+                  {"starts", starts_text(options, !potential.start(options.seed, 0).empty())},
+                  {"name", options.name}};
+    check(plan);
+    return plan;
+}
+
+template RunPlan make_plan(const Potential<float>&, const std::string&, const RunOptions&, const std::vector<Quantity>&,
+                           double);
+template RunPlan make_plan(const Potential<double>&, const std::string&, const RunOptions&,
+                           const std::vector<Quantity>&, double);
+
+}  // namespace pollen::detail

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <pollen/samplers/draws/stan_csv.hpp>
+#include <pollen/samplers/run/detail/chain_state.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pollen::detail {
+
+// What the chains of a run have in common.
+struct RunPlan {
+    RunOptions options;
+    std::string sampler, precision;
+    std::vector<Quantity> quantities;
+    std::int64_t value_count = 0, dimensions = 0;
+    double state_bytes = 0;  // of one chain
+    double temperature = 1;
+    bool network = false;
+    RunDescription about = {};
+    StanCsvRows rows;
+
+    std::int64_t steps() const { return options.warmup + options.draws * options.thin; }
+};
+
+// The plan of a run. `extra` are the quantities that the sampler draws beside those of the potential. Throws if an
+// option is impossible, or if the run would need more memory than it may have.
+template <Real T>
+RunPlan make_plan(const Potential<T>& potential, const std::string& sampler, const RunOptions& options,
+                  const std::vector<Quantity>& extra, double state_bytes);
+
+// "1.5 GB"
+std::string bytes_text(double bytes);
+// What a run takes in memory: its draws, the rows on their way to the disk, and what chains keep.
+struct RunMemory {
+    double draws = 0, files = 0, chains = 0;
+
+    double total() const { return draws + files + chains; }
+    // "0.8 MB of draws, 16.8 MB of file buffers, 5 kB of chains"
+    std::string text() const;
+};
+RunMemory memory_of(const RunPlan& plan);
+
+}  // namespace pollen::detail
