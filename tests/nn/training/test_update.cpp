@@ -17,7 +17,7 @@ namespace {
 // Uses a layer twice: its weights are drawn once, and their gradient is known when both uses were passed back.
 struct Twice final : Layer<Twice, float> {
     explicit Twice(std::int64_t n) : layer(bayesian(Sequential{Dense(n, n)})) {}
-    Var<float> forward(Pass<float>& pass, Var<float> x) const { return (*layer)(pass, (*layer)(pass, x)); }
+    Var<float> forward(Pass<float>& pass, Var<float> x) const override { return (*layer)(pass, (*layer)(pass, x)); }
     void visit(Visitor<float>& visitor) override { visitor.part("layer", *layer); }
     std::string describe() const override { return "Twice"; }
     Part<float> layer;
