@@ -44,6 +44,8 @@ function(pollen_warnings target)
         # intrinsics (bug 105593).
         target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-maybe-uninitialized
                                                  -Wno-uninitialized)
+    elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+        target_compile_options(${target} PRIVATE -Wno-sign-conversion)  # not part of -Wconversion for g++
     endif()
 endfunction()
 
