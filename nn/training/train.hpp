@@ -4,7 +4,7 @@
 #include <pollen/data/sets/batches.hpp>
 #include <pollen/nn/likelihoods/likelihood.hpp>
 #include <pollen/nn/module/module.hpp>
-#include <pollen/nn/priors/flat_prior.hpp>
+#include <pollen/nn/priors/gaussian_prior.hpp>
 #include <pollen/nn/training/optimiser.hpp>
 #include <pollen/nn/variational/kl_weight.hpp>
 

@@ -18,7 +18,7 @@ class Scale final : public Layer<Scale<T>, T> {
     // pass(parameter) is the parameter on the tape of this evaluation.
     Var<T> forward(Pass<T>& pass, Var<T> x) const override { return x * pass(scale_); }
     // Names the parameters: for training, saving and sampling.
-    void visit(Visitor<T>& visitor) override { visitor.parameter("scale", scale_); }
+    static void members(auto& self, auto& visitor) { visitor.parameter("scale", self.scale_); }
     std::string describe() const override { return "Scale(" + std::to_string(scale_.shape[0]) + ")"; }
 
   private:

@@ -11,7 +11,7 @@ using namespace pollen;
 
 // w = mu + sigma eps, sigma = exp(rho), eps ~ N(0, 1)        log q(w) = -n rho - |eps|^2 / 2 - n log(2 pi) / 2
 template <Real T>
-class Isotropic final : public Posterior<T> {
+class Isotropic final : public Concrete<Isotropic<T>, Posterior<T>> {
   public:
     // `weights` is the parameter of the layer without a posterior: its shape, its first values.
     explicit Isotropic(const Parameter<T>& weights) : mu_(weights), rho_{.shape = {}, .init = Init::constant(-3)} {
@@ -33,8 +33,10 @@ class Isotropic final : public Posterior<T> {
     Tensor<T> mean_value() const override { return mu_.value; }
     Tensor<T> sd_value() const override { return Tensor<T>::full(mu_.shape, std::exp(rho_.value.item())); }
     void set_mean(const Tensor<T>& mean) override { start_with(rho_, (mu_.value = mean, mu_)); }
-    void visit(Visitor<T>& visitor) override { visitor.parameter("mu", mu_), visitor.parameter("rho", rho_); }
-    std::unique_ptr<Posterior<T>> clone() const override { return std::make_unique<Isotropic>(*this); }
+    static void members(auto& self, auto& visitor) {
+        visitor.parameter("mu", self.mu_);
+        visitor.parameter("rho", self.rho_);
+    }
     std::string describe() const override { return "Isotropic"; }
 
   private:

@@ -55,7 +55,7 @@ template <class L>
 void check_the_mode(L likelihood) {
     const Dataset<double> data = noisy_wave();
     Sequential<double> net = network();
-    train(net, likelihood, data, to_the_mode(8000, GaussianPrior{.sd = 0.5}));
+    train(net, likelihood, data, to_the_mode(20'000, GaussianPrior{.sd = 0.5}));
     const NetworkPotential<double> potential(net, likelihood, data, {.prior = GaussianPrior{.sd = 0.5}});
     BOOST_TEST(largest_slope(potential, potential.start()) < 1e-6);
 
