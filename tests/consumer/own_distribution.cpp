@@ -41,7 +41,7 @@ int main() {
 
     // Columns, rows and numbers broadcast.
     const auto f = [](std::span<const Var<double>> v) { return gumbel_lpdf(v[0], v[1], v[2]); };
-    const GradcheckResult check = gradcheck(f, {x, {{-0.5}, {1}}, Tensor<double>::scalar(2)});
+    const GradcheckResult check = gradcheck(f, {x, x.reshaped({3, 1}), Tensor<double>::scalar(2)});
     if (!check) return std::cerr << check.message << "\n", 1;
 
     // The mean is mu + 0.5772 beta; that of 100,000 draws has a standard error of 0.004 beta.

@@ -46,7 +46,7 @@ class LaplaceNoise : public Likelihood<T> {
 };
 
 int main() {
-    const Dataset<double> data{.inputs = {{1, 2}, {3, 4}, {5, 7}}, .targets = {{1}, {0}, {2}}};
+    const Dataset<double> data{.inputs = {{1, 2}, {3, 4}, {5, 7}}, .targets = Tensor<double>{1, 0, 2}.reshaped({3, 1})};
     NetworkPotential<double> potential(Dense<double>(2, 1), LaplaceNoise<double>(), data);
     const GradientCheck check = check_gradient(potential, potential.start(1));
     std::cout << "a likelihood of one's own: the gradient is off by " << check.error << "\n";

@@ -37,13 +37,13 @@ void check_all(std::int64_t n) {
     Gaussian<T> gaussian = Gaussian<T>::learned(0.7);
     initialise<T>(gaussian, 1);
     check_same_bits<T>(gaussian, x, numbers, [&](auto v) {
-        const Var<T> sd = exp(v.state().leaf("log_sd", gaussian.log_sd.value, true));
+        const Var<T> sd = exp(v.state().leaf("log_sd", Tensor<T>(gaussian.log_sd.value), true));
         return normal_lpdf(at, v, sd);
     });
     StudentT<T> student = StudentT<T>::learned(100, 0.7);
     initialise<T>(student, 1);
     check_same_bits<T>(student, x, numbers, [&](auto v) {
-        const Var<T> scale = exp(v.state().leaf("log_scale", student.log_scale.value, true));
+        const Var<T> scale = exp(v.state().leaf("log_scale", Tensor<T>(student.log_scale.value), true));
         return student_t_lpdf(at, 100, v, scale);
     });
     const Dataset<T> coins = with_targets<T>(zeros_and_ones), events = with_targets<T>(counts);
