@@ -23,7 +23,10 @@ struct PredictedLaw {
     static B sd(const B& r) {
         return xsimd::max(r, B(T(0))) + kernels::log1p_exp_minus_abs(r) + B(static_cast<T>(Gaussian<T>::smallest_sd));
     }
-    B value(const B& y) const { return normal.value(y); }
+    static constexpr std::array in_constant{false, false};
+    B constant() const { return -B(T(kernels::log_sqrt_2pi)); }
+    B rest(const B& y) const { return normal.rest(y) - kernels::log(normal.s.sd); }
+    B value(const B& y) const { return constant() + rest(y); }
     void slopes(const B& y, const kernels::Wanted& wanted, B* d) const {
         normal.slopes(y, wanted, d);
         d[2] *= kernels::sigmoid(r);

@@ -44,7 +44,7 @@ struct Mixture {
 
 }  // namespace
 
-POLLEN_LAW_PRIOR(ScaleMixturePrior, Mixture, 1.0, *this)
+POLLEN_LAW_PRIOR(ScaleMixturePrior, Mixture, UnitScale{}, *this)
 
 void ScaleMixturePrior::check() const {
     check_width(*this, "sd1", sd1);

@@ -39,6 +39,7 @@ struct LaplaceLaw {
 
     LaplaceLaw(const B& m, const B& s) : location(m), scale(s), constant_(-B(T(kernels::log_2)) - kernels::log(s)) {}
 
+    static constexpr std::array in_constant{false, true};
     B constant() const { return constant_; }
     B rest(const B& x) const { return -xsimd::abs(x - location) / scale; }
     B value(const B& x) const { return constant() + rest(x); }

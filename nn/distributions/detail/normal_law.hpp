@@ -27,6 +27,7 @@ struct NormalLaw {
 
     NormalLaw(const B& mean_, const Known& sd) : m(mean_), s(sd) {}
 
+    static constexpr std::array in_constant{false, true};
     B constant() const { return s.constant; }
     B rest(const B& x) const {
         const B z = (x - m) / s.sd;

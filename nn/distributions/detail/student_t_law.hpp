@@ -94,6 +94,7 @@ struct StudentTLaw {
 
     B ratio(const B& x) const { return (x - location) / scale * of_nu.root; }
 
+    static constexpr std::array in_constant{true, false, true};
     B constant() const { return of_nu.constant - log_scale; }
     B rest(const B& x) const { return -of_nu.power * kernels::log1p_square(ratio(x)); }
     B value(const B& x) const { return constant() + rest(x); }
@@ -119,19 +120,27 @@ struct StudentTLaw {
         kernels::LogProduct<T> scales, squares;
         static bool exact_enough(T nu) { return nu < T(sizeof(T) == 4 ? 50 : 5000); }
     };
-    void without_logs(const B& x, const Wanted&, B* y, Logs& logs) const {
+    void rest_without_logs(const B& x, const Wanted&, B* y, Logs& logs) const {
         const kernels::CauchyShares<T> share(ratio(x));
-        logs.scales.multiply(scale);
         logs.squares.multiply(share.whole);
         if (share.far) logs.squares.multiply(share.again);
-        y[0] = of_nu.constant;
+        y[0] = B(T(0));
         slopes_but_nu(share, y + 1);
         y[2] = slope_of_nu(share.even, -share.even);
     }
-    static void add_logs(const Known& nu, const Logs& logs, B* sums) {
+    static void add_rest_logs(const Known& nu, const Logs& logs, B* sums) {
         const B log = logs.squares.log();
-        sums[0] -= logs.scales.log() + nu.power * log;
+        sums[0] -= nu.power * log;
         sums[2] -= B(T(0.5)) * log;
+    }
+    void without_logs(const B& x, const Wanted& wanted, B* y, Logs& logs) const {
+        rest_without_logs(x, wanted, y, logs);
+        logs.scales.multiply(scale);
+        y[0] = of_nu.constant;
+    }
+    static void add_logs(const Known& nu, const Logs& logs, B* sums) {
+        add_rest_logs(nu, logs, sums);
+        sums[0] -= logs.scales.log();
     }
 
     static double mean(double nu, double m, double) { return nu > 1 ? m : double{NAN}; }

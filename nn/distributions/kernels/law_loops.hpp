@@ -17,8 +17,9 @@
 //
 // Parameters that are single numbers are worked up once for all elements. slopes() need not write what is not wanted.
 //
-// A law of which more than the distribution is made (nn/priors/detail/law_prior.hpp) has value(x) in two parts:
-// constant(), the terms without x, and rest(x).
+// A law can have value(x) in two parts: constant(), the terms without x, and rest(x). It says in in_constant which
+// parameters the constant depends on. If these are single numbers, a sum is that of the rests, and the constants are
+// added in double: many floats of the same rounding error would add up to a large one.
 //
 // Where one parameter alone takes much work, a law says so: it has a struct Known, which is made of parameter number
 // `known` and of what is wanted, and it takes that in place of the parameter; it outlives the law. If that parameter is
@@ -29,6 +30,8 @@
 //
 //     void without_logs(const Batch<T>& x, const Wanted& wanted, Batch<T>* y, Logs& logs) const;  // f and d
 //     static void add_logs(const Known& known, const Logs& logs, Batch<T>* sums);
+//
+// and the same without the constant, rest_without_logs and add_rest_logs, if value(x) has two parts.
 namespace pollen::kernels {
 
 // The loops have to be one function for speed. With the checks of a sanitizer in it, gcc takes minutes for one.
@@ -72,6 +75,31 @@ concept SumsLogs = KnowsOne<Law> && requires {
 
 // Where no logarithms wait.
 struct NoLogs {};
+
+template <class Law>
+concept HasConstant = requires {
+    Law::in_constant;
+};
+
+// A law without its constant.
+template <class Law>
+struct RestOf : Law {
+    using Law::Law;
+    using B = typename Law::B;
+
+    B value(const B& x) const { return this->rest(x); }
+    void without_logs(const B& x, const Wanted& wanted, B* y, auto& logs) const {
+        this->rest_without_logs(x, wanted, y, logs);
+    }
+    static void add_logs(const auto& known, const auto& logs, B* sums) { Law::add_rest_logs(known, logs, sums); }
+};
+
+template <class Law>
+struct InDouble;
+template <template <Real> class Law, Real T>
+struct InDouble<Law<T>> {
+    using type = Law<double>;
+};
 
 // Parameter k + 1 of a law, worked up already or not.
 template <class Law, std::size_t k, class T, std::size_t n>
@@ -274,17 +302,56 @@ template <class Law, bool sloped, class T, std::size_t n>
         if (!out[k].moves) out[k].data[0] = sums[k];
 }
 
-// f and, where sloped, its derivatives with respect to all arguments, for `size` elements.
 template <class Law, bool sloped, class T, std::size_t n>
-[[gnu::always_inline]] inline void evaluate(const Sources<T, n>& in, std::int64_t size, const Sinks<T, n + 1>& out) {
-    if (size == 1)
-        evaluate_one<Law, sloped, T, n>(in, out);
-    else if (size < static_cast<std::int64_t>(Batch<T>::size))
-        evaluate_few<Law, sloped, T, n>(in, out, 0, size);
-    else if (size <= reduce_chunk)
+[[gnu::always_inline]] inline void evaluate_many(const Sources<T, n>& in, std::int64_t size,
+                                                 const Sinks<T, n + 1>& out) {
+    if (size <= reduce_chunk)
         evaluate_range<Law, sloped, T, n>(in, out, 0, size);
     else
         evaluate_chunks<Law, sloped, T, n>(in, size, out);
+}
+
+// Whether all elements have the same constant.
+template <class Law, class T, std::size_t n>
+bool shares_constant(const Sources<T, n>& in) {
+    bool shared = true;
+    for (std::size_t k = 1; k < n; ++k) shared = shared && !(in[k].moves && Law::in_constant[k - 1]);
+    return shared;
+}
+
+template <class Law, class T, std::size_t n>
+double constant_of(const Sources<T, n>& in) {
+    using Exact = typename InDouble<Law>::type;
+    std::array<double, n> held;
+    Sources<double, n> from;
+    for (std::size_t k = 0; k < n; ++k) {
+        held[k] = static_cast<double>(*in[k].data);
+        from[k] = {&held[k], false};
+    }
+    if constexpr (KnowsOne<Exact>) {
+        const typename Exact::Known known(from[Exact::known + 1].load(0), {});
+        return law_of<Exact>(known, from, 0).constant().get(0);
+    } else {
+        return law_of<Exact>(0, from, 0).constant().get(0);
+    }
+}
+
+// A sum of many elements with the same constant.
+template <class Law, bool sloped, class T, std::size_t n>
+[[gnu::noinline]] void evaluate_apart(const Sources<T, n>& in, std::int64_t size, const Sinks<T, n + 1>& out) {
+    evaluate_many<RestOf<Law>, sloped, T, n>(in, size, out);
+    T& sum = out[0].data[0];
+    sum = static_cast<T>(static_cast<double>(sum) + static_cast<double>(size) * constant_of<Law>(in));
+}
+
+// f and, where sloped, its derivatives with respect to all arguments, for `size` elements.
+template <class Law, bool sloped, class T, std::size_t n>
+[[gnu::always_inline]] inline void evaluate(const Sources<T, n>& in, std::int64_t size, const Sinks<T, n + 1>& out) {
+    if (size == 1) return evaluate_one<Law, sloped, T, n>(in, out);
+    if (size < static_cast<std::int64_t>(Batch<T>::size)) return evaluate_few<Law, sloped, T, n>(in, out, 0, size);
+    if constexpr (HasConstant<Law>)
+        if (!out[0].moves && shares_constant<Law>(in)) return evaluate_apart<Law, sloped, T, n>(in, size, out);
+    evaluate_many<Law, sloped, T, n>(in, size, out);
 }
 
 }  // namespace pollen::kernels

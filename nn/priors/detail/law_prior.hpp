@@ -13,6 +13,11 @@
 // share are added in double.
 namespace pollen {
 
+// The scale of a law that has none: nothing is multiplied by it.
+struct UnitScale {
+    constexpr operator double() const { return 1; }
+};
+
 inline constexpr kernels::Wanted by_x_alone{true};
 
 // d log p / dw, times -1 or 1.
@@ -29,8 +34,8 @@ template <template <class> class Standard, class... P>
     return static_cast<double>(n) * (Standard<double>(p...).law.constant().get(0) - std::log(scale));
 }
 
-template <template <class> class Standard, class T, class... P>
-POLLEN_FLATTEN double law_log_prob(const T* w, std::int64_t n, double scale, const P&... p) {
+template <template <class> class Standard, class T, class Scale, class... P>
+POLLEN_FLATTEN double law_log_prob(const T* w, std::int64_t n, Scale scale, const P&... p) {
     using B = kernels::Batch<T>;
     if (n == 0) return 0;
     const Standard<T> standard(p...);
@@ -40,8 +45,8 @@ POLLEN_FLATTEN double law_log_prob(const T* w, std::int64_t n, double scale, con
     return static_cast<double>(sum) + constants<Standard>(n, scale, p...);
 }
 
-template <template <class> class Standard, class T, class... P>
-POLLEN_FLATTEN void law_slopes(const T* w, std::int64_t n, T* out, double scale, const P&... p) {
+template <template <class> class Standard, class T, class Scale, class... P>
+POLLEN_FLATTEN void law_slopes(const T* w, std::int64_t n, T* out, Scale scale, const P&... p) {
     using B = kernels::Batch<T>;
     const Standard<T> standard(p...);
     const T inverse = static_cast<T>(1 / scale);
@@ -65,8 +70,8 @@ struct Stretch {
     At load_part(std::int64_t i, std::int64_t n) const { return {kernels::load_first_repeated(w + i, n), out + i, n}; }
 };
 
-template <template <class> class Standard, class T, class... P>
-POLLEN_FLATTEN double law_descent(const T* w, std::int64_t n, T* out, double scale, const P&... p) {
+template <template <class> class Standard, class T, class Scale, class... P>
+POLLEN_FLATTEN double law_descent(const T* w, std::int64_t n, T* out, Scale scale, const P&... p) {
     using B = kernels::Batch<T>;
     if (n == 0) return 0;
     const Standard<T> standard(p...);
