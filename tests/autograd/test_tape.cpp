@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(borrowed_leaves_read_the_original) {
     const auto x = tape.borrow_variable(data);
     BOOST_TEST(x.value().data() == data.data());
     tape.backward(sum(x * x));
-    data(0) = 10;  // not shared by count, so no copy is made
+    data.mutable_at(0) = 10;  // not shared by count, so no copy is made
     BOOST_TEST(x.value().data() == data.data());
     BOOST_TEST((x.grad() == Tensor<double>{2, 4, 6}));
 }
