@@ -115,6 +115,8 @@ class Tensor {
 
     // True where no other tensor's life is needed for this one's.
     bool owns() const { return owner_ || !data_; }
+    // True where another tensor has the same buffer.
+    bool shared() const { return owner_ && !owner_->unique(); }
 
     // The buffer, given up without being released: how a tape hands buffers straight back to its pool.
     Buffer* take_buffer() {
