@@ -9,7 +9,7 @@
 namespace pollen {
 
 // Takes gradients of variables in pieces, each as soon as it is known and while it is in the nearest cache. Variables
-// are known by numbers of the sink's own choice, see Tape::bind_grad.
+// are known by numbers of the sink's own choice, see Tape::accumulate_into.
 template <Real T>
 class GradientSink {
   public:

@@ -35,19 +35,18 @@ std::string describe(TapeState<T>& state, std::uint32_t index) {
 
 template <Real T>
 Var<T> Var<T>::detach() const {
-    TapeState<T>& tape = state();
-    return tape.leaf("detach", Tensor<T>::borrow(value().data(), shape()), false);
+    return state().detach(*this);
 }
 
 template <Real T>
-void Var<T>::fail() const {
-    if (!state_) throw TapeError("this Var was never given a value; make one with Tape::variable or by an op");
-    throw TapeError("this Var refers to node " + std::to_string(index_) +
+void Var<T>::fail(Var var) {
+    if (!var.state_) throw TapeError("this Var was never given a value; make one with Tape::variable or by an op");
+    throw TapeError("this Var refers to node " + std::to_string(var.index_) +
                     " of a tape that was cleared, rewound or destroyed since; make it again");
 }
 
 template <Real T>
-TapeState<T>* TapeState<T>::open(bool recording) {
+TapeState<T>* TapeState<T>::open(Recording recording) {
     auto& recycled = Recycled<TapeState>::instance();
     TapeState* state = nullptr;
     {
@@ -59,7 +58,8 @@ TapeState<T>* TapeState<T>::open(bool recording) {
     }
     if (!state) state = new TapeState;
     state->pool_.open();
-    state->recording_ = recording;
+    state->recording_ = recording != Recording::off;
+    state->replays_ = recording == Recording::replay;
     return state;
 }
 
@@ -88,11 +88,47 @@ Var<T> TapeState<T>::leaf(const char* name, Tensor<T>&& value, bool needs_grad) 
     Node& node = append(name, std::move(value));
     node.needs_grad = needs_grad && recording_;
     node.keep_grad = node.needs_grad;
+    node.varies = node.needs_grad;
     return Var<T>(this, size_ - 1, generation_);
 }
 
 template <Real T>
-void TapeState<T>::fail_input(const char* name, const Var<T>& input) {
+Var<T> TapeState<T>::detach(const Var<T>& x) {
+    const Tensor<T>& value = node(x.index()).value;
+    const Var<T> y = leaf("detach", Tensor<T>::borrow(value.data(), value.shape()), false);
+    if (replays_)
+        if (Step* step = add_step(std::span(&x, 1))) step->forward.emplace([](Forward<T>& node) { node.share(0); });
+    return y;
+}
+
+template <Real T>
+typename TapeState<T>::Step* TapeState<T>::add_step(std::span<const Var<T>> inputs) {
+    Node& last = node(size_ - 1);
+    last.varies = std::any_of(inputs.begin(), inputs.end(), [&](const Var<T>& x) { return node(x.index()).varies; });
+    if (!last.varies) return nullptr;
+    Step& step = *steps_.emplace_back(std::make_unique<Step>());
+    step.node = size_ - 1;
+    for (const Var<T>& x : inputs) step.inputs.push_back(x.index());
+    return &step;
+}
+
+template <Real T>
+void TapeState<T>::replay() {
+    if (!replays_) throw TapeError("replay: the tape keeps no forwards; make it with Recording::replay");
+    for (const auto& step : steps_)
+        if (!step->forward)
+            throw TapeError("replay: " + describe(*this, step->node) +
+                            " has no forward; clear the tape and record it again, or give the op a forward");
+    for (const auto& step : steps_) {
+        Tensor<T>& value = node(step->node).value;
+        if (value.shared()) value = empty(value.shape());  // what was taken from the tape must not change
+        Forward<T> context(*this, value, std::span<const std::uint32_t>(step->inputs));
+        step->forward(context);
+    }
+}
+
+template <Real T>
+void TapeState<T>::fail_input(const char* name, Var<T> input) {
     input.state();  // throws if the handle itself is no good
     throw TapeError(std::string(name) + ": the inputs are on different tapes; an op works on one tape");
 }
@@ -129,6 +165,27 @@ void TapeState<T>::keep_grad(std::uint32_t index) {
     Node& n = node(index);
     if (!n.needs_grad) throw TapeError("keep_grad: " + describe(*this, index) + " needs no gradient");
     n.keep_grad = true;
+}
+
+template <Real T>
+void TapeState<T>::bind_grad(std::uint32_t index, std::span<T> to) {
+    Node& n = node(index);
+    if (!n.needs_grad || n.backward) throw TapeError("accumulate_into: " + describe(*this, index) + " is no variable");
+    if (std::ssize(to) != n.value.size())
+        throw ShapeError("accumulate_into: there is room for " + std::to_string(to.size()) + " numbers; " +
+                         describe(*this, index) + " has " + std::to_string(n.value.size()));
+    n.bound = to.data();
+}
+
+template <Real T>
+void TapeState<T>::bind_grad(std::uint32_t index, SinkSlot<T> to) {
+    node(index).sink = to;
+}
+
+template <Real T>
+void TapeState<T>::unbind_grad(std::uint32_t index) {
+    node(index).bound = nullptr;
+    node(index).sink = {};
 }
 
 template <Real T>
@@ -176,7 +233,7 @@ void TapeState<T>::rewind(std::uint32_t size) {
     std::size_t inputs_left = inputs_.size();
     for (std::uint32_t i = size_; i-- > size;) {
         Node& n = node(i);
-        recycle(std::move(n.value));
+        give_back(n.value.take_buffer());
         release_grad(n);
         if (n.backward) n.backward.reset();
         n.needs_grad = false;
@@ -188,6 +245,7 @@ void TapeState<T>::rewind(std::uint32_t size) {
         n.input_count = 0;
     }
     inputs_.resize(inputs_left);
+    while (!steps_.empty() && steps_.back()->node >= size) steps_.pop_back();
     size_ = size;
     ++generation_;
 }
@@ -199,6 +257,7 @@ Var<T> TapeState<T>::record_second(const char* name, const Var<T>& first, Tensor
     const bool needs_grad = node(first.index()).needs_grad;
     Node& n = append(name, std::move(value));
     n.needs_grad = n.second = needs_grad;
+    if (replays_) add_step(std::span(&first, 1));
     if (needs_grad) {
         n.first_input = static_cast<std::uint32_t>(inputs_.size());
         n.input_count = 1;
@@ -248,17 +307,13 @@ void Tape<T>::check(const char* what, const Var<T>& x) const {
 }
 
 template <Real T>
-void Tape<T>::backward(const Var<T>& output) {
+void Tape<T>::backward(const Var<T>& output, T seed) {
     check("backward", output);
     if (output.size() != 1)
         throw TapeError("backward: the output has shape " + pollen::to_string(output.shape()) +
                         "; give a seed of that shape, or reduce it to one number, for example by sum()");
-    TapeState<T>& state = *state_;
-    Tensor<T> one = state.empty(output.shape());
-    one.fresh_data()[0] = T(1);
-    state.seed(output, one);
-    state.recycle(std::move(one));
-    state.run_backward(output.index());
+    state_->seed(output, Tensor<T>::borrow(&seed, output.shape()));
+    state_->run_backward(output.index());
 }
 
 template <Real T>
@@ -277,6 +332,29 @@ void Tape<T>::backward(std::span<const Output> outputs) {
     }
     for (const Output& o : outputs) state_->seed(o.output, o.seed);
     if (!outputs.empty()) state_->run_backward(last);
+}
+
+template <Real T>
+void Tape<T>::accumulate_into(const Var<T>& x, std::span<T> to) {
+    check("accumulate_into", x);
+    state_->bind_grad(x.index(), to);
+}
+
+template <Real T>
+void Tape<T>::accumulate_into(const Var<T>& x, GradientSink<T>& to, std::size_t number) {
+    check("accumulate_into", x);
+    state_->bind_grad(x.index(), {&to, number});
+}
+
+template <Real T>
+void Tape<T>::accumulate_here(const Var<T>& x) {
+    check("accumulate_here", x);
+    state_->unbind_grad(x.index());
+}
+
+template <Real T>
+void Tape<T>::replay() {
+    state_->replay();
 }
 
 template <Real T>

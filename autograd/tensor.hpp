@@ -83,7 +83,8 @@ class Tensor {
     const T* begin() const { return data_; }
     const T* end() const { return data_ + size(); }
 
-    // For writing: makes sure first that no other tensor shares the numbers.
+    // For writing: makes sure first that no other tensor shares the numbers. Nothing else writes, so threads may read
+    // one tensor at the same time, const or not.
     T* mutable_data() {
         if (!owner_ || !owner_->unique()) own();
         return const_cast<T*>(data_);
@@ -95,8 +96,9 @@ class Tensor {
     T operator()(Index... index) const {
         return data_[offset({static_cast<std::int64_t>(index)...})];
     }
+    // The same number, for writing: x.mutable_at(i, j, k) = 1.
     template <std::integral... Index>
-    T& operator()(Index... index) {
+    T& mutable_at(Index... index) {
         const std::int64_t at = offset({static_cast<std::int64_t>(index)...});
         return mutable_data()[at];
     }
@@ -113,6 +115,8 @@ class Tensor {
 
     // True where no other tensor's life is needed for this one's.
     bool owns() const { return owner_ || !data_; }
+    // True where another tensor has the same buffer.
+    bool shared() const { return owner_ && !owner_->unique(); }
 
     // The buffer, given up without being released: how a tape hands buffers straight back to its pool.
     Buffer* take_buffer() {

@@ -16,7 +16,7 @@ inline std::vector<std::size_t> xtensor_shape(const Shape& shape) {
 }
 }  // namespace detail
 
-// The tensor's numbers as an xtensor adaptor, without a copy; use it only while the tensor lives.
+// The tensor's numbers as an xtensor adaptor for reading, without a copy; use it only while the tensor lives.
 //
 //     auto a = as_xtensor(tensor);
 //     double m = xt::mean(a)();
@@ -26,14 +26,15 @@ auto as_xtensor(const Tensor<T>& tensor) {
                      detail::xtensor_shape(tensor.shape()));
 }
 
+template <class T>
+auto as_xtensor(const Tensor<T>&&) = delete;  // the adaptor would outlive the numbers
+
 // The same for writing. If other tensors share the numbers, this one gets its own first.
 template <class T>
-auto as_xtensor(Tensor<T>& tensor) {
+auto as_mutable_xtensor(Tensor<T>& tensor) {
     return xt::adapt(tensor.mutable_data(), static_cast<std::size_t>(tensor.size()), xt::no_ownership(),
                      detail::xtensor_shape(tensor.shape()));
 }
-template <class T>
-auto as_xtensor(Tensor<T>&&) = delete;  // the adaptor would outlive the numbers
 
 // Any xtensor expression, evaluated into a tensor.
 //
@@ -43,7 +44,7 @@ Tensor<T> from_xtensor(const xt::xexpression<Expression>& expression) {
     const Expression& e = expression.derived_cast();
     const std::vector<std::int64_t> sizes(e.shape().begin(), e.shape().end());
     Tensor<T> tensor = Tensor<T>::empty(Shape(sizes));
-    auto out = as_xtensor(tensor);
+    auto out = as_mutable_xtensor(tensor);
     xt::noalias(out) = xt::cast<T>(e);
     return tensor;
 }

@@ -82,8 +82,8 @@ Tensor<double> make_items() {
     const double radius = std::sqrt(2.0 * (items - 1) / items);
     for (std::int64_t i = 0; i < items; ++i) {
         const double angle = 2 * std::numbers::pi * static_cast<double>(i) / items;
-        points(i, 0) = radius * r.aa * std::cos(angle);
-        points(i, 1) = radius * (r.ba * std::cos(angle) + r.bb * std::sin(angle));
+        points.mutable_at(i, 0) = radius * r.aa * std::cos(angle);
+        points.mutable_at(i, 1) = radius * (r.ba * std::cos(angle) + r.bb * std::sin(angle));
     }
     return points;
 }

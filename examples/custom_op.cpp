@@ -1,4 +1,4 @@
-// An op of one's own, outside the library: the value, and a closure that passes the gradient on.
+// An op of one's own, outside the library: a function for its value, and one that passes the gradient on.
 //
 //     ./run example custom_op
 //
@@ -17,21 +17,24 @@ using namespace pollen;
 // huber(x) = x^2 / 2 where |x| <= 1, else |x| - 1/2        dL/dx += dL/dy clamp(x, -1, 1)
 template <Real T>
 Var<T> huber(Var<T> x) {
-    // The value goes into a tensor from the tape's pool, so that in the steady state nothing is allocated.
-    const Tensor<T>& in = x.value();
-    Tensor<T> y = x.state().empty(in.shape());
-    for (std::int64_t i = 0; i < in.size(); ++i) {
-        const T a = std::abs(in.data()[i]);
-        y.fresh_data()[i] = a <= 1 ? a * a / 2 : a - T(0.5);
-    }
-    // The closure sees the op's inputs, its value and dL/dy, and adds to dL/dx. It is not called, and not even kept,
-    // where no gradient is needed.
-    return record("huber", {x}, std::move(y), [](Backward<T>& node) {
-        const Tensor<T>& at = node.input(0);
-        T* dx = node.accumulate(0);
-        for (std::int64_t i = 0; i < at.size(); ++i)
-            dx[i] += node.grad()[i] * std::fmax(T(-1), std::fmin(T(1), at.data()[i]));
-    });
+    return record(
+        "huber", {x}, x.shape(),
+        // The forward reads the op's inputs and writes its value. It is called now, and again if the tape is replayed.
+        [](Forward<T>& node) {
+            const Tensor<T>& at = node.input(0);
+            for (std::int64_t i = 0; i < at.size(); ++i) {
+                const T a = std::abs(at.data()[i]);
+                node.value()[i] = a <= 1 ? a * a / 2 : a - T(0.5);
+            }
+        },
+        // The backward sees the inputs, the value and dL/dy, and adds to dL/dx. It is not called, and not even kept,
+        // where no gradient is needed.
+        [](Backward<T>& node) {
+            const Tensor<T>& at = node.input(0);
+            T* dx = node.accumulate(0);
+            for (std::int64_t i = 0; i < at.size(); ++i)
+                dx[i] += node.grad()[i] * std::fmax(T(-1), std::fmin(T(1), at.data()[i]));
+        });
 }
 
 int main(int argc, char** argv) {

@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
         Dataset<double> data{Tensor<double>::zeros({points, 3}), Tensor<double>::zeros({points, 1})};
         random.fill_normal(data.inputs.mutable_values());
         for (std::int64_t i = 0; i < points; ++i)
-            data.targets(i, 0) = 2 * data.inputs(i, 0) - data.inputs(i, 1) + noise * random.normal();
+            data.targets.mutable_at(i, 0) = 2 * data.inputs(i, 0) - data.inputs(i, 1) + noise * random.normal();
 
         const Fit normal = fit(data, epochs, example.seed, mean_field<double>(0.1));
         const Fit laplace = fit(data, epochs, example.seed, [](const Parameter<double>& p) {

@@ -32,8 +32,8 @@ int main(int argc, char** argv) {
         std::vector<double> xs, ys;
         for (std::int64_t i = 0; i < points; ++i) {
             const double x = random.uniform(-2.0, 2.0), y = slope * x + intercept + noise * random.normal();
-            xs.push_back(data.inputs(i, 0) = x);
-            ys.push_back(data.targets(i) = y);
+            xs.push_back(data.inputs.mutable_at(i, 0) = x);
+            ys.push_back(data.targets.mutable_at(i) = y);
             sx += x;
             sy += y;
             sxx += x * x;

@@ -160,7 +160,7 @@ class Agent {
     void learn(const std::vector<float>& mushroom, bool eaten, double reward) {
         const std::int64_t row = seen_++ % buffer_size;
         write(buffer_.inputs.mutable_data() + row * width_, mushroom, eaten);
-        buffer_.targets(row, 0) = static_cast<float>(reward / unit);
+        buffer_.targets.mutable_at(row, 0) = static_cast<float>(reward / unit);
         for (std::int64_t k = 0; k < updates_; ++k) update();
     }
 

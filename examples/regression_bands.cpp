@@ -41,8 +41,8 @@ Dataset<float> make_data(std::uint64_t seed) {
     Dataset<float> data{Tensor<float>::zeros({points, 1}), Tensor<float>::zeros({points, 1})};
     for (std::int64_t i = 0; i < points; ++i) {
         const double x = random.uniform(0.0, 0.5);
-        data.inputs(i, 0) = static_cast<float>(x);
-        data.targets(i, 0) = static_cast<float>(curve(x, noise * random.normal()));
+        data.inputs.mutable_at(i, 0) = static_cast<float>(x);
+        data.targets.mutable_at(i, 0) = static_cast<float>(curve(x, noise * random.normal()));
     }
     return data;
 }

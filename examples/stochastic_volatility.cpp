@@ -87,8 +87,8 @@ Found variational(Form form, const D& returns, std::int64_t rank, std::int64_t s
     D sigma = D::empty({1, draws}), nu = D::empty({1, draws}), s = D::empty({1, draws, n});
     for (std::int64_t k = 0; k < draws; ++k) {
         const double* draw = q.draws.data() + k * values;  // sigma, nu, ..., s
-        sigma(0, k) = draw[0];
-        nu(0, k) = draw[1];
+        sigma.mutable_at(0, k) = draw[0];
+        nu.mutable_at(0, k) = draw[1];
         std::copy_n(draw + values - n, n, s.mutable_data() + k * n);
     }
     Found found = summary_of_path(s);

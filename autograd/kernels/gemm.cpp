@@ -182,25 +182,11 @@ void gemm(bool trans_a, bool trans_b, Int m, Int n, Int k, T alpha, const T* a, 
     gemm(trans_a, trans_b, m, n, k, alpha, a, trans_a ? m : k, b, trans_b ? k : n, beta, c, n);
 }
 
-template <class T>
-void gemm_batched(bool trans_a, bool trans_b, Int batch, Int m, Int n, Int k, T alpha, const T* a, Int stride_a,
-                  const T* b, Int stride_b, T beta, T* c, Int stride_c) {
-    if (batch < 0) throw ValueError("gemm_batched: batch = " + std::to_string(batch) + "; it may not be negative");
-    if (!trans_a && stride_b == 0 && stride_a == m * k && stride_c == m * n)  // The A_i are one tall matrix.
-        return gemm(trans_a, trans_b, batch * m, n, k, alpha, a, b, beta, c);
-    const Int grain = std::max<Int>(1, static_cast<Int>(direct_block / (work_of(m, n, k) + 100)));
-    parallel_for(batch, grain, [&](Int begin, Int end) {
-        for (Int i = begin; i < end; ++i)
-            gemm(trans_a, trans_b, m, n, k, alpha, a + i * stride_a, b + i * stride_b, beta, c + i * stride_c);
-    });
-}
-
 std::string blas_kernel_family() { return openblas_family(); }
 
-#define POLLEN_INSTANTIATE_GEMM(T)                                                              \
-    template void gemm(bool, bool, Int, Int, Int, T, const T*, const T*, T, T*);                \
-    template void gemm(bool, bool, Int, Int, Int, T, const T*, Int, const T*, Int, T, T*, Int); \
-    template void gemm_batched(bool, bool, Int, Int, Int, Int, T, const T*, Int, const T*, Int, T, T*, Int);
+#define POLLEN_INSTANTIATE_GEMM(T)                                               \
+    template void gemm(bool, bool, Int, Int, Int, T, const T*, const T*, T, T*); \
+    template void gemm(bool, bool, Int, Int, Int, T, const T*, Int, const T*, Int, T, T*, Int);
 POLLEN_INSTANTIATE_GEMM(float)
 POLLEN_INSTANTIATE_GEMM(double)
 #undef POLLEN_INSTANTIATE_GEMM

@@ -23,13 +23,6 @@ template <class T>
 void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a,
           std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc);
 
-// C_i = alpha op(A_i) op(B_i) + beta C_i for i = 0, ..., batch-1, each contiguous; A_i starts at a + i stride_a, and so
-// on. A stride of 0 uses one matrix for all; the C_i must not overlap.
-template <class T>
-void gemm_batched(bool trans_a, bool trans_b, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
-                  T alpha, const T* a, std::int64_t stride_a, const T* b, std::int64_t stride_b, T beta, T* c,
-                  std::int64_t stride_c);
-
 // The kernels OpenBLAS runs on this CPU: "Haswell", "Zen", "SkylakeX", ...
 std::string blas_kernel_family();
 

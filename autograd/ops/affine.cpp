@@ -31,12 +31,14 @@ Var<T> affine(Var<T> x, Var<T> w, Var<T> b) {
     std::int64_t sizes[max_rank], rows = 1;
     for (int axis = 0; axis + 1 < from.rank(); ++axis) rows *= sizes[axis] = from[axis];
     sizes[from.rank() - 1] = outputs;
-    Tensor<T> y = x.state().empty(Shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(from.rank()))));
-    T* out = y.fresh_data();
-    const T* bias = b.value().data();
-    for (std::int64_t row = 0; row < rows; ++row) std::copy(bias, bias + outputs, out + row * outputs);
-    kernels::gemm(false, true, rows, outputs, inputs, T(1), x.value().data(), w.value().data(), T(1), out);
-    return record("affine", {x, w, b}, std::move(y), [rows, outputs, inputs](Backward<T>& node) {
+    const Shape shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(from.rank())));
+    const auto forward = [rows, outputs, inputs](Forward<T>& node) {
+        T* out = node.value();
+        const T* bias = node.input(2).data();
+        for (std::int64_t row = 0; row < rows; ++row) std::copy(bias, bias + outputs, out + row * outputs);
+        kernels::gemm(false, true, rows, outputs, inputs, T(1), node.input(0).data(), node.input(1).data(), T(1), out);
+    };
+    return record("affine", {x, w, b}, shape, forward, [rows, outputs, inputs](Backward<T>& node) {
         const T* g = node.grad();
         const auto beta = [](const GradientSlot<T>& slot) { return slot.fresh ? T(0) : T(1); };
         if (const GradientSlot<T> dx = node.slot(0))

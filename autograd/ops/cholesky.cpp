@@ -80,26 +80,26 @@ std::int64_t matrices_per_task(std::int64_t n) {
 // (I. Murray, Differentiation of the Cholesky decomposition, 2016, eq. 9 and 10)
 template <Real T>
 Var<T> cholesky(Var<T> a) {
-    const Tensor<T>& in = a.value();
-    const Shape& shape = in.shape();
+    const Shape& shape = a.shape();
     if (shape.rank() < 2 || shape[shape.rank() - 1] != shape[shape.rank() - 2])
         throw ShapeError("cholesky: a " + to_string(shape) + "; the last two sizes must be equal");
     const std::int64_t n = shape[shape.rank() - 1], count = leading(shape).size();
-    Tensor<T> l = a.state().empty(shape);
-    T* out = l.fresh_data();
-    std::atomic<std::int64_t> bad{count};
-    parallel_for(count, matrices_per_task(n), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t k = begin; k < end; ++k) {
-            if (factorise(n, in.data() + k * n * n, out + k * n * n) < 0) continue;
-            std::int64_t first = bad.load();
-            while (k < first && !bad.compare_exchange_weak(first, k)) {
+    const auto forward = [n, count](Forward<T>& node) {
+        const Tensor<T>& in = node.input(0);
+        T* l = node.value();
+        std::atomic<std::int64_t> bad{count};
+        parallel_for(count, matrices_per_task(n), [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t k = begin; k < end; ++k) {
+                if (factorise(n, in.data() + k * n * n, l + k * n * n) < 0) continue;
+                std::int64_t first = bad.load();
+                while (k < first && !bad.compare_exchange_weak(first, k)) {
+                }
             }
-        }
-    });
-    if (const std::int64_t k = bad.load(); k < count)
-        fail(in, n, k, factorise(n, in.data() + k * n * n, out + k * n * n));
-
-    return record("cholesky", {a}, std::move(l), [n, count](Backward<T>& b) {
+        });
+        if (const std::int64_t k = bad.load(); k < count)
+            fail(in, n, k, factorise(n, in.data() + k * n * n, l + k * n * n));
+    };
+    return record("cholesky", {a}, shape, forward, [n, count](Backward<T>& b) {
         const GradientSlot<T> slot = b.slot(0);
         if (!slot) return;
         const T *l_data = b.value().data(), *g = b.grad();

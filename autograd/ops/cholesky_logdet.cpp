@@ -9,19 +9,19 @@ namespace pollen {
 // y = 2 sum_i log L_ii        dL/dL_ii += 2 dL/dy / L_ii
 template <Real T>
 Var<T> cholesky_logdet(Var<T> l) {
-    const Tensor<T>& in = l.value();
-    const Shape& shape = in.shape();
+    const Shape& shape = l.shape();
     if (shape.rank() < 2 || shape[shape.rank() - 1] != shape[shape.rank() - 2])
         throw ShapeError("cholesky_logdet: l " + to_string(shape) + "; the last two sizes must be equal");
     const std::int64_t n = shape[shape.rank() - 1];
-    Tensor<T> y = l.state().empty(leading(shape));
-    T* out = y.fresh_data();
-    for (std::int64_t k = 0; k < y.size(); ++k) {
-        T sum = 0;
-        for (std::int64_t i = 0; i < n; ++i) sum += std::log(in.data()[(k * n + i) * n + i]);
-        out[k] = 2 * sum;
-    }
-    return record("cholesky_logdet", {l}, std::move(y), [n](Backward<T>& b) {
+    const auto forward = [n](Forward<T>& node) {
+        const T* diagonal = node.input(0).data();
+        for (std::int64_t k = 0; k < node.shape().size(); ++k) {
+            T sum = 0;
+            for (std::int64_t i = 0; i < n; ++i) sum += std::log(diagonal[(k * n + i) * n + i]);
+            node.value()[k] = 2 * sum;
+        }
+    };
+    return record("cholesky_logdet", {l}, leading(shape), forward, [n](Backward<T>& b) {
         T* dl = b.accumulate(0);
         if (!dl) return;
         const T *diagonal = b.input(0).data(), *g = b.grad();

@@ -60,15 +60,20 @@ void check(const Shape& x, const Shape& w, const Conv2dOptions& o) {
                          " has only " + to_string(image));
 }
 
+Shape result(const Shape& x, const Shape& w, const Conv2dOptions& options) {
+    check(x, w, options);
+    const kernels::Convolution s = sizes(x, w, options);
+    return Shape{s.batch, s.groups * s.out, s.out_h, s.out_w};
+}
+
+// With a bias, if there is a third input.
 template <Real T>
-Tensor<T> forward(Var<T> x, Var<T> w, const T* bias, const Conv2dOptions& options) {
-    const Tensor<T>&a = x.value(), &k = w.value();
-    check(a.shape(), k.shape(), options);
-    const kernels::Convolution s = sizes(a.shape(), k.shape(), options);
-    Tensor<T> y = x.state().empty(Shape{s.batch, s.groups * s.out, s.out_h, s.out_w}), room;
-    const T* images = pad_images(a.data(), a.shape(), options.padding, x.state().pool(), room);
-    kernels::convolve(s, images, k.data(), T(0), y.fresh_data(), bias);
-    return y;
+void forward(Forward<T>& node, const Conv2dOptions& options) {
+    const Tensor<T>&x = node.input(0), &w = node.input(1);
+    Tensor<T> room;
+    const T* images = pad_images(x.data(), x.shape(), options.padding, node.pool(), room);
+    const T* bias = node.input_count() == 3 ? node.input(2).data() : nullptr;
+    kernels::convolve(sizes(x.shape(), w.shape(), options), images, w.data(), T(0), node.value(), bias);
 }
 
 template <Real T>
@@ -93,21 +98,24 @@ void backward(Backward<T>& b, const Conv2dOptions& options) {
 // patches came from.
 template <Real T>
 Var<T> conv2d(Var<T> x, Var<T> w, Conv2dOptions options) {
-    return record("conv2d", {x, w}, forward(x, w, static_cast<const T*>(nullptr), options),
-                  [options](Backward<T>& b) { backward(b, options); });
+    return record(
+        "conv2d", {x, w}, result(x.shape(), w.shape(), options),
+        [options](Forward<T>& node) { forward(node, options); }, [options](Backward<T>& b) { backward(b, options); });
 }
 
 template <Real T>
 Var<T> conv2d(Var<T> x, Var<T> w, Var<T> bias, Conv2dOptions options) {
-    check(x.shape(), w.shape(), options);
+    const Shape shape = result(x.shape(), w.shape(), options);
     if (bias.shape() != Shape{w.shape()[0]})
         throw ShapeError("conv2d: bias has shape " + to_string(bias.shape()) + " for w " + to_string(w.shape()) +
                          "; one number for each output channel, (" + std::to_string(w.shape()[0]) + "), is needed");
-    return record("conv2d", {x, w, bias}, forward(x, w, bias.value().data(), options), [options](Backward<T>& b) {
-        backward(b, options);
-        const Shape& y = b.value().shape();
-        if (const GradientSlot<T> db = b.slot(2)) kernels::sum_to(b.grad(), y, db, Shape{1, y[1], 1, 1});
-    });
+    return record(
+        "conv2d", {x, w, bias}, shape, [options](Forward<T>& node) { forward(node, options); },
+        [options](Backward<T>& b) {
+            backward(b, options);
+            const Shape& y = b.value().shape();
+            if (const GradientSlot<T> db = b.slot(2)) kernels::sum_to(b.grad(), y, db, Shape{1, y[1], 1, 1});
+        });
 }
 
 template Var<float> conv2d(Var<float>, Var<float>, Conv2dOptions);

@@ -75,14 +75,15 @@ void check(const Shape& x, const Shape& w, const ConvTranspose2dOptions& o) {
 // where y and dL/dy stand for their matrices of patches: each product of conv2d in the place of another.
 template <Real T>
 Var<T> conv_transpose2d(Var<T> x, Var<T> w, ConvTranspose2dOptions options) {
-    const Tensor<T>&a = x.value(), &k = w.value();
-    check(a.shape(), k.shape(), options);
-    const Shape shape = result(a.shape(), k.shape(), options);
-    const kernels::Convolution s = sizes(a.shape(), k.shape(), shape, options);
-    Tensor<T> y = x.state().empty(shape);
-    crop_images(GradientSlot<T>{y.fresh_data(), true}, shape, options.padding, x.state().pool(),
-                [&](T* out, T beta) { kernels::convolve_dx(s, a.data(), k.data(), beta, out, x.state().pool()); });
-    return record("conv_transpose2d", {x, w}, std::move(y), [options](Backward<T>& b) {
+    check(x.shape(), w.shape(), options);
+    const auto forward = [options](Forward<T>& node) {
+        const Tensor<T>&u = node.input(0), &v = node.input(1);
+        const kernels::Convolution c = sizes(u.shape(), v.shape(), node.shape(), options);
+        crop_images(GradientSlot<T>{node.value(), true}, node.shape(), options.padding, node.pool(),
+                    [&](T* out, T beta) { kernels::convolve_dx(c, u.data(), v.data(), beta, out, node.pool()); });
+    };
+    const Shape shape = result(x.shape(), w.shape(), options);
+    return record("conv_transpose2d", {x, w}, shape, forward, [options](Backward<T>& b) {
         const Tensor<T>&u = b.input(0), &v = b.input(1);
         const Shape& out = b.value().shape();
         const kernels::Convolution c = sizes(u.shape(), v.shape(), out, options);

@@ -47,37 +47,51 @@ T row_loss(std::int64_t n, const T* x, std::int64_t label, T* p, bool gradient) 
     return x[label] == m ? std::log1p(others) : std::log(sum) + (m - x[label]);
 }
 
+// The losses of all rows, and what their gradients are made of, unless `slopes` is null.
+template <class T>
+void row_losses(const Tensor<T>& x, const Indices& labels, T* slopes, T* losses) {
+    struct Room;
+    const std::int64_t rows = x.shape()[0], n = x.shape()[1];
+    for_rows(rows, n, [&](std::int64_t row) {
+        T* p = slopes ? slopes + row * n : kernels::scratch<T, Room>(n);
+        losses[row] = row_loss(n, x.data() + row * n, labels.data()[row], p, slopes != nullptr);
+    });
+}
+
 }  // namespace
 
 // y_i = -log softmax(x_i)[label_i]        dL/dx_ij += dL/dy_i (softmax(x_i)_j - [j = label_i])        keeps the bracket
 template <Real T>
 Var<T> cross_entropy(Var<T> logits, const Indices& labels, Reduction reduction) {
-    struct Room;
-    const Tensor<T>& x = logits.value();
-    check(x.shape(), labels);
-    const std::int64_t rows = x.shape()[0], n = x.shape()[1];
-    const bool gradient = logits.needs_grad();
-    Tensor<T> slope = gradient ? logits.state().empty(x.shape()) : Tensor<T>();
-    Tensor<T> loss = logits.state().empty(Shape{rows});
-    T *slopes = slope.fresh_data(), *losses = loss.fresh_data();
-    for_rows(rows, n, [&](std::int64_t row) {
-        T* p = gradient ? slopes + row * n : kernels::scratch<T, Room>(n);
-        losses[row] = row_loss(n, x.data() + row * n, labels.data()[row], p, gradient);
-    });
-    if (reduction == Reduction::none)
-        return record("cross_entropy", {logits}, std::move(loss), [slope = std::move(slope)](Backward<T>& b) {
-            kernels::map_reduced_into(
-                b.slot(0), kernels::ReducedPlan(slope.shape(), 2u), [](auto p, auto g) { return g * p; },
-                kernels::Full<T>{slope.data()}, kernels::Reduced<T>{b.grad()});
-        });
+    TapeState<T>& tape = logits.state();
+    const Shape shape = logits.shape();
+    check(shape, labels);
+    Tensor<T> slope = logits.needs_grad() ? tape.empty(shape) : Tensor<T>();
+    auto losses_of = [labels = tape.hold(labels), slopes = slope.fresh_data()](const Tensor<T>& x, T* losses) {
+        row_losses(x, labels, slopes, losses);
+    };
+    if (reduction == Reduction::none) {
+        auto forward = [losses_of = std::move(losses_of)](Forward<T>& node) { losses_of(node.input(0), node.value()); };
+        return record("cross_entropy", {logits}, Shape{shape[0]}, std::move(forward),
+                      [slope = std::move(slope)](Backward<T>& b) {
+                          kernels::map_reduced_into(
+                              b.slot(0), kernels::ReducedPlan(slope.shape(), 2u), [](auto p, auto g) { return g * p; },
+                              kernels::Full<T>{slope.data()}, kernels::Reduced<T>{b.grad()});
+                      });
+    }
+    const std::int64_t rows = shape[0];
     const T count = reduction == Reduction::mean ? static_cast<T>(rows) : T(1);
-    Tensor<T> y = logits.state().empty(Shape{});
-    y.fresh_data()[0] = kernels::reduce_all<kernels::Sum, T>(rows, kernels::Keep{}, Stream<T>{losses}) / count;
-    return record("cross_entropy", {logits}, std::move(y), [count, slope = std::move(slope)](Backward<T>& b) {
-        kernels::map_into(
-            b.slot(0), slope.size(), [](auto p, auto g) { return g * p; }, Stream<T>{slope.data()},
-            Splat<T>{b.grad()[0] / count});
-    });
+    auto forward = [rows, count, losses_of = std::move(losses_of)](Forward<T>& node) {
+        Tensor<T> loss = node.scratch(Shape{rows});
+        losses_of(node.input(0), loss.fresh_data());
+        *node.value() = kernels::reduce_all<kernels::Sum, T>(rows, kernels::Keep{}, Stream<T>{loss.data()}) / count;
+    };
+    return record("cross_entropy", {logits}, Shape{}, std::move(forward),
+                  [count, slope = std::move(slope)](Backward<T>& b) {
+                      kernels::map_into(
+                          b.slot(0), slope.size(), [](auto p, auto g) { return g * p; }, Stream<T>{slope.data()},
+                          Splat<T>{b.grad()[0] / count});
+                  });
 }
 
 template Var<float> cross_entropy(Var<float>, const Indices&, Reduction);

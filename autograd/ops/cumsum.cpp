@@ -49,14 +49,16 @@ void running_sums(const T* from, const AxisView& view, From start, T* to, bool a
 // y_k = x_0 + ... + x_k        dL/dx_k += dL/dy_k + ... + dL/dy_{n-1}
 template <Real T>
 Var<T> cumsum(Var<T> x, int axis) {
-    const Tensor<T>& in = x.value();
-    const int k = normalize_axis("cumsum", axis, in.rank());
-    Tensor<T> y = x.state().empty(in.shape());
-    running_sums(in.data(), AxisView(in.shape(), k), From::front, y.fresh_data(), false);
-    return record("cumsum", {x}, std::move(y), [k](Backward<T>& b) {
-        if (const GradientSlot<T> slot = b.slot(0))
-            running_sums(b.grad(), AxisView(b.value().shape(), k), From::back, slot.data, !slot.fresh);
-    });
+    const int k = normalize_axis("cumsum", axis, x.rank());
+    return record(
+        "cumsum", {x}, x.shape(),
+        [k](Forward<T>& node) {
+            running_sums(node.input(0).data(), AxisView(node.shape(), k), From::front, node.value(), false);
+        },
+        [k](Backward<T>& b) {
+            if (const GradientSlot<T> slot = b.slot(0))
+                running_sums(b.grad(), AxisView(b.value().shape(), k), From::back, slot.data, !slot.fresh);
+        });
 }
 
 template Var<float> cumsum(Var<float>, int);

@@ -7,14 +7,16 @@ namespace pollen {
 // z = sum x_i y_i        dL/dx_i += dL/dz y_i        dL/dy_i += dL/dz x_i
 template <Real T>
 Var<T> dot(Var<T> x, Var<T> y) {
-    const Tensor<T>&a = x.value(), &b = y.value();
-    if (a.rank() != 1 || a.shape() != b.shape())
-        throw ShapeError("dot: x " + to_string(a.shape()) + " by y " + to_string(b.shape()) +
+    const Shape &a = x.shape(), &b = y.shape();
+    if (a.rank() != 1 || a != b)
+        throw ShapeError("dot: x " + to_string(a) + " by y " + to_string(b) +
                          "; two vectors of the same length are needed");
-    Tensor<T> z = x.state().empty(Shape{});
-    z.fresh_data()[0] = kernels::reduce_all<kernels::Sum, T>(
-        a.size(), [](auto u, auto v) { return u * v; }, Stream<T>{a.data()}, Stream<T>{b.data()});
-    return record("dot", {x, y}, std::move(z), [](Backward<T>& node) {
+    const auto forward = [](Forward<T>& node) {
+        const Tensor<T>&u = node.input(0), &v = node.input(1);
+        *node.value() = kernels::reduce_all<kernels::Sum, T>(
+            u.size(), [](auto s, auto t) { return s * t; }, Stream<T>{u.data()}, Stream<T>{v.data()});
+    };
+    return record("dot", {x, y}, Shape{}, forward, [](Backward<T>& node) {
         const Splat<T> g{node.grad()[0]};
         const Tensor<T>&u = node.input(0), &v = node.input(1);
         const auto times = [](auto s, auto t) { return s * t; };

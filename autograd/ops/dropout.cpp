@@ -10,6 +10,8 @@ using kernels::Splat;
 using kernels::Stream;
 
 // y = x m,  m = [u >= rate] / (1 - rate),  u uniform        dL/dx += dL/dy m        keeps m
+//
+// The mask belongs to the node: a tape that is replayed drops the same numbers again.
 template <Real T>
 Var<T> dropout(Var<T> x, Number<T> rate, const RandomKey& key) {
     if (!(rate >= 0 && rate < 1)) {
@@ -19,7 +21,6 @@ Var<T> dropout(Var<T> x, Number<T> rate, const RandomKey& key) {
     }
     const Tensor<T>& in = x.value();
     Tensor<T> mask = x.state().empty(in.shape());
-    Tensor<T> y = x.state().empty(in.shape());
     T* m = mask.fresh_data();
     fill_uniform(key, 0, std::span<T>(m, static_cast<std::size_t>(in.size())));
     kernels::map(
@@ -29,8 +30,11 @@ Var<T> dropout(Var<T> x, Number<T> rate, const RandomKey& key) {
         },
         Stream<T>{m}, Splat<T>{rate}, Splat<T>{1 / (1 - rate)});
     const auto product = [](const Batch<T>& a, const Batch<T>& b) { return a * b; };
-    kernels::map(in.size(), y.fresh_data(), product, Stream<T>{in.data()}, Stream<T>{m});
-    return record("dropout", {x}, std::move(y), [mask = std::move(mask), product](Backward<T>& b) {
+    const auto forward = [m, product](Forward<T>& node) {
+        const Tensor<T>& v = node.input(0);
+        kernels::map(v.size(), node.value(), product, Stream<T>{v.data()}, Stream<T>{m});
+    };
+    return record("dropout", {x}, in.shape(), forward, [mask = std::move(mask), product](Backward<T>& b) {
         kernels::map_into(b.slot(0), mask.size(), product, Stream<T>{b.grad()}, Stream<T>{mask.data()});
     });
 }

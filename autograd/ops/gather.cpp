@@ -62,12 +62,13 @@ Var<T> gather(Var<T> x, int axis, const Indices& index) {
     const Shape& shape = x.shape();
     const int along = normalize_axis("gather", axis, shape.rank());
     check(shape, along, index);
-    Tensor<T> y = x.state().empty(index.shape());
-    const T* in = x.value().data();
-    T* out = y.fresh_data();
-    for_pairs(AxisView(shape, along), index, index.shape()[along],
-              [&](std::int64_t from, std::int64_t to) { out[to] = in[from]; });
-    return record("gather", {x}, std::move(y), [along, index](Backward<T>& b) {
+    auto forward = [along, index = x.state().hold(index)](Forward<T>& node) {
+        const T* in = node.input(0).data();
+        T* out = node.value();
+        for_pairs(AxisView(node.input(0).shape(), along), index, index.shape()[along],
+                  [&](std::int64_t from, std::int64_t to) { out[to] = in[from]; });
+    };
+    return record("gather", {x}, index.shape(), std::move(forward), [along, index](Backward<T>& b) {
         const T* g = b.grad();
         if (T* dx = b.accumulate(0))
             for_pairs(AxisView(b.input(0).shape(), along), index, index.shape()[along],

@@ -43,7 +43,8 @@ void add_rows(const T* from, const Indices& index, const AxisView& to, T* data) 
 
 // y_k = x_{index_k}
 template <Real T>
-void select(const Tensor<T>& x, const AxisView& view, const Indices& index, T* y) {
+void select(const Tensor<T>& x, int axis, const Indices& index, T* y) {
+    const AxisView view(x.shape(), axis);
     const std::int64_t count = index.size(), n = view.inner;
     const T* in = x.data();
     parallel_for(view.outer * count, kernels::grain_for(n), [&](std::int64_t begin, std::int64_t end) {
@@ -60,12 +61,12 @@ Var<T> index_select(Var<T> x, int axis, const Indices& index) {
     const Shape& shape = x.shape();
     const int along = normalize_axis("index_select", axis, shape.rank());
     check(shape, along, index);
-    const AxisView view(shape, along);
-    Tensor<T> y = x.state().empty(with_size(shape, along, index.size()));
-    select(x.value(), view, index, y.fresh_data());
-    return record("index_select", {x}, std::move(y), [along, index](Backward<T>& b) {
-        if (T* dx = b.accumulate(0)) add_rows(b.grad(), index, AxisView(b.input(0).shape(), along), dx);
-    });
+    return record(
+        "index_select", {x}, with_size(shape, along, index.size()),
+        [along, index = x.state().hold(index)](Forward<T>& node) { select(node.input(0), along, index, node.value()); },
+        [along, index](Backward<T>& b) {
+            if (T* dx = b.accumulate(0)) add_rows(b.grad(), index, AxisView(b.input(0).shape(), along), dx);
+        });
 }
 
 template <Real T>
@@ -73,7 +74,7 @@ Tensor<T> index_select(const Tensor<T>& x, int axis, const Indices& index) {
     const int along = normalize_axis("index_select", axis, x.rank());
     check(x.shape(), along, index);
     Tensor<T> y = Tensor<T>::empty(with_size(x.shape(), along, index.size()));
-    select(x, AxisView(x.shape(), along), index, y.fresh_data());
+    select(x, along, index, y.fresh_data());
     return y;
 }
 

@@ -15,14 +15,14 @@ struct LogShare {
 };
 
 template <class T>
-void log_softmax_any(const Tensor<T>& x, int axis, TapeState<T>& state, T* y) {
+void log_softmax_any(const Tensor<T>& x, int axis, TapeState<T>& tape, T* y) {
     const kernels::ReducedPlan plan(x.shape(), 1u << axis);
     const Shape left = reduced_shape(x.shape(), plan.mask, false);
-    Tensor<T> top = state.empty(left), sum = state.empty(left);
+    Tensor<T> top = tape.empty(left), sum = tape.empty(left);
     const kernels::Full<T> v{x.data()};
     const kernels::Reduced<T> m{top.data()}, log_sum{sum.data()};
     kernels::reduce_axes<kernels::Max>(x.data(), x.shape(), plan.mask, top.fresh_data());
-    kernels::reduce_reduced<kernels::Sum>(plan, state.pool(), sum.fresh_data(), ExpAbove{}, v, m);
+    kernels::reduce_reduced<kernels::Sum>(plan, tape.pool(), sum.fresh_data(), ExpAbove{}, v, m);
     kernels::map(
         left.size(), sum.fresh_data(), [](auto s) { return kernels::log(s); }, Stream<T>{sum.data()});
     kernels::map_reduced(plan, y, LogShare{}, v, m, log_sum);
@@ -40,18 +40,16 @@ void log_softmax_row(std::int64_t n, const T* x, T* y) {
 // y = x - log sum exp(x)        dL/dx += dL/dy - exp(y) sum dL/dy
 template <Real T>
 Var<T> log_softmax(Var<T> x, int axis) {
-    const Tensor<T>& in = x.value();
-    const int k = normalize_axis("log_softmax", axis, in.rank());
-    const AxisView view(in.shape(), k);
-    Tensor<T> y = x.state().empty(in.shape());
-    if (by_rows(view)) {
+    const int k = normalize_axis("log_softmax", axis, x.rank());
+    const auto evaluate = [k](const Tensor<T>& in, TapeState<T>& tape, T* y) {
+        const AxisView view(in.shape(), k);
         const std::int64_t n = view.size;
-        T* out = y.fresh_data();
-        for_rows(view.outer, n, [&](std::int64_t row) { log_softmax_row(n, in.data() + row * n, out + row * n); });
-    } else {
-        log_softmax_any(in, k, x.state(), y.fresh_data());
-    }
-    return record("log_softmax", {x}, std::move(y), [k](Backward<T>& b) {
+        if (by_rows(view))
+            for_rows(view.outer, n, [&](std::int64_t row) { log_softmax_row(n, in.data() + row * n, y + row * n); });
+        else
+            log_softmax_any(in, k, tape, y);
+    };
+    return apply("log_softmax", x, x.shape(), evaluate, [k](Backward<T>& b) {
         const GradientSlot<T> slot = b.slot(0);
         if (!slot) return;
         const Shape& shape = b.value().shape();

@@ -11,23 +11,24 @@ namespace pollen {
 template <Real T>
 Var<T> logsumexp(Var<T> x, Axes axes, bool keepdims) {
     using V = Batch<T>;
-    const Tensor<T>& in = x.value();
-    const unsigned mask = axes.mask("logsumexp", in.rank());
-    Tensor<T> y = x.state().empty(reduced_shape(in.shape(), mask, keepdims));
-    Tensor<T> shift = x.state().empty(y.shape());
-    kernels::reduce_axes<kernels::Max>(in.data(), in.shape(), mask, shift.fresh_data());
-    kernels::map(
-        y.size(), shift.fresh_data(),
-        [](const V& m) { return xsimd::select(xsimd::abs(m) < V(kernels::infinity<T>), m, V(0)); },
-        Stream<T>{shift.data()});
-    kernels::reduce_reduced<kernels::Sum>(
-        kernels::ReducedPlan(in.shape(), mask), x.state().pool(), y.fresh_data(),
-        [](const V& v, const V& m) { return kernels::exp(v - m); }, kernels::Full<T>{in.data()},
-        kernels::Reduced<T>{shift.data()});
-    kernels::map(
-        y.size(), y.fresh_data(), [](const V& sum, const V& m) { return m + kernels::log(sum); }, Stream<T>{y.data()},
-        Stream<T>{shift.data()});
-    return record("logsumexp", {x}, std::move(y), [mask](Backward<T>& b) {
+    const unsigned mask = axes.mask("logsumexp", x.rank());
+    const Shape shape = reduced_shape(x.shape(), mask, keepdims);
+    const auto evaluate = [mask, shape](const Tensor<T>& in, TapeState<T>& tape, T* y) {
+        Tensor<T> shift = tape.empty(shape);
+        kernels::reduce_axes<kernels::Max>(in.data(), in.shape(), mask, shift.fresh_data());
+        kernels::map(
+            shift.size(), shift.fresh_data(),
+            [](const V& m) { return xsimd::select(xsimd::abs(m) < V(kernels::infinity<T>), m, V(0)); },
+            Stream<T>{shift.data()});
+        kernels::reduce_reduced<kernels::Sum>(
+            kernels::ReducedPlan(in.shape(), mask), tape.pool(), y,
+            [](const V& v, const V& m) { return kernels::exp(v - m); }, kernels::Full<T>{in.data()},
+            kernels::Reduced<T>{shift.data()});
+        kernels::map(
+            shift.size(), y, [](const V& sum, const V& m) { return m + kernels::log(sum); }, Stream<T>{y},
+            Stream<T>{shift.data()});
+    };
+    return apply("logsumexp", x, shape, evaluate, [mask](Backward<T>& b) {
         kernels::map_reduced_into(
             b.slot(0), kernels::ReducedPlan(b.input(0).shape(), mask),
             [](const V& v, const V& out, const V& g) {

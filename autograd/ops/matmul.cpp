@@ -77,7 +77,18 @@ Shape stack_of(const Shape& x, const Shape& y) {
     return broadcast("matmul", a, b);
 }
 
-// Every product of a stack; a fresh gradient is written, any other added to.
+// Every product of a stack.
+template <Real T>
+void forward_stack(Forward<T>& node, const Product& p) {
+    const Tensor<T>&x = node.input(0), &y = node.input(1);
+    T* z = node.value();
+    const kernels::BroadcastPlan plan(leading(x.shape()), leading(y.shape()), stack_of(x.shape(), y.shape()));
+    for_each_matrix(plan, Owner::out, p.flops(), [&](std::int64_t iz, std::int64_t ix, std::int64_t iy, bool) {
+        multiply(p, x.data() + ix * p.n * p.k, y.data() + iy * p.k * p.m, z + iz * p.n * p.m);
+    });
+}
+
+// Their derivatives; a fresh gradient is written, any other added to.
 template <Real T>
 void backward_stack(Backward<T>& b, const Product& p) {
     const Tensor<T>&x = b.input(0), &y = b.input(1);
@@ -113,27 +124,24 @@ Var<T> matmul(Var<T> x, Var<T> y, MatmulOptions options) {
     Shape shape = stack;
     if (a.rank() > 1) shape = with_axes(shape, {p.n});
     if (b.rank() > 1) shape = with_axes(shape, {p.m});
-    Tensor<T> z = x.state().empty(shape);
 
     // One matrix on the right for all: the stack on the left is one tall matrix.
     const bool tall = !options.transpose_x && p.k * p.m == b.size() && stack.size() * p.n * p.k == a.size();
     if (tall || stack.rank() == 0) {
         if (tall) p.n *= stack.size();
-        multiply(p, a.data(), b.data(), z.fresh_data());
-        return record("matmul", {x, y}, std::move(z), [p](Backward<T>& node) {
+        const auto forward = [p](Forward<T>& node) {
+            multiply(p, node.input(0).data(), node.input(1).data(), node.value());
+        };
+        return record("matmul", {x, y}, shape, forward, [p](Backward<T>& node) {
             if (const GradientSlot<T> dx = node.slot(0))
                 multiply_dx(p, node.grad(), node.input(1).data(), dx.fresh ? T(0) : T(1), dx.data);
             if (const GradientSlot<T> dy = node.slot(1))
                 multiply_dy(p, node.grad(), node.input(0).data(), dy.fresh ? T(0) : T(1), dy.data);
         });
     }
-
-    T* out = z.fresh_data();
-    const kernels::BroadcastPlan plan(leading(a.shape()), leading(b.shape()), stack);
-    for_each_matrix(plan, Owner::out, p.flops(), [&](std::int64_t iz, std::int64_t ix, std::int64_t iy, bool) {
-        multiply(p, a.data() + ix * p.n * p.k, b.data() + iy * p.k * p.m, out + iz * p.n * p.m);
-    });
-    return record("matmul", {x, y}, std::move(z), [p](Backward<T>& node) { backward_stack(node, p); });
+    return record(
+        "matmul", {x, y}, shape, [p](Forward<T>& node) { forward_stack(node, p); },
+        [p](Backward<T>& node) { backward_stack(node, p); });
 }
 
 template Var<float> matmul(Var<float>, Var<float>, MatmulOptions);

@@ -99,9 +99,11 @@ Var<T> max_pool2d(Var<T> x, Pool2dOptions options) {
     const Shape& shape = x.shape();
     check_pool("max_pool2d", shape, options);
     const Windows s = windows(shape, options);
-    Tensor<T> y = x.state().empty(Shape{shape[0], shape[1], s.out_h, s.out_w});
-    forward(s, x.value().data(), y.fresh_data());
-    return record("max_pool2d", {x}, std::move(y), [options](Backward<T>& b) {
+    const auto evaluate = [options](Forward<T>& node) {
+        forward(windows(node.input(0).shape(), options), node.input(0).data(), node.value());
+    };
+    const Shape result{shape[0], shape[1], s.out_h, s.out_w};
+    return record("max_pool2d", {x}, result, evaluate, [options](Backward<T>& b) {
         if (const GradientSlot<T> slot = b.slot(0))
             backward(windows(b.input(0).shape(), options), b.input(0).data(), b.grad(), slot);
     });

@@ -6,14 +6,15 @@ namespace pollen {
 // y = sum of x over the axes / n        dL/dx += dL/dy / n, repeated along them
 template <Real T>
 Var<T> mean(Var<T> x, Axes axes, bool keepdims) {
-    const Tensor<T>& in = x.value();
-    const unsigned mask = axes.mask("mean", in.rank());
-    Tensor<T> y = x.state().empty(reduced_shape(in.shape(), mask, keepdims));
-    kernels::reduce_axes<kernels::Sum>(in.data(), in.shape(), mask, y.fresh_data());
-    const T n = static_cast<T>(kernels::reduced_count(in.shape(), mask));
-    kernels::map(
-        y.size(), y.fresh_data(), [n](auto sum) { return sum / Batch<T>(n); }, Stream<T>{y.data()});
-    return record("mean", {x}, std::move(y), [mask](Backward<T>& b) {
+    const unsigned mask = axes.mask("mean", x.rank());
+    const Shape shape = reduced_shape(x.shape(), mask, keepdims);
+    const auto evaluate = [mask, size = shape.size()](const Tensor<T>& in, TapeState<T>&, T* y) {
+        kernels::reduce_axes<kernels::Sum>(in.data(), in.shape(), mask, y);
+        const T n = static_cast<T>(kernels::reduced_count(in.shape(), mask));
+        kernels::map(
+            size, y, [n](auto sum) { return sum / Batch<T>(n); }, Stream<T>{y});
+    };
+    return apply("mean", x, shape, evaluate, [mask](Backward<T>& b) {
         const kernels::ReducedPlan plan(b.input(0).shape(), mask);
         const T share = T(1) / static_cast<T>(plan.count());
         kernels::map_reduced_into(

@@ -8,17 +8,16 @@ namespace pollen {
 // Z_ij = x_i y_j        dL/dx += dL/dZ y        dL/dy += (dL/dZ)' x
 template <Real T>
 Var<T> outer(Var<T> x, Var<T> y) {
-    const Tensor<T>&a = x.value(), &b = y.value();
+    const Shape &a = x.shape(), &b = y.shape();
     if (a.rank() != 1 || b.rank() != 1)
-        throw ShapeError("outer: x " + to_string(a.shape()) + " by y " + to_string(b.shape()) +
-                         "; two vectors are needed");
+        throw ShapeError("outer: x " + to_string(a) + " by y " + to_string(b) + "; two vectors are needed");
     const std::int64_t n = a.size(), m = b.size();
-    const Shape shape{n, m};
-    Tensor<T> z = x.state().empty(shape);
-    const kernels::BroadcastPlan plan(Shape{n, 1}, b.shape(), shape);
-    kernels::map_broadcast(
-        plan, z.fresh_data(), [](auto u, auto v) { return u * v; }, a.data(), b.data());
-    return record("outer", {x, y}, std::move(z), [n, m](Backward<T>& node) {
+    const auto forward = [n, m](Forward<T>& node) {
+        const kernels::BroadcastPlan plan(Shape{n, 1}, Shape{m}, node.shape());
+        kernels::map_broadcast(
+            plan, node.value(), [](auto u, auto v) { return u * v; }, node.input(0).data(), node.input(1).data());
+    };
+    return record("outer", {x, y}, Shape{n, m}, forward, [n, m](Backward<T>& node) {
         if (const GradientSlot<T> dx = node.slot(0))
             kernels::gemm(false, false, n, std::int64_t{1}, m, T(1), node.grad(), node.input(1).data(),
                           dx.fresh ? T(0) : T(1), dx.data);

@@ -46,10 +46,13 @@ Var<T> pad(Var<T> x, std::initializer_list<std::array<std::int64_t, 2>> widths, 
     const auto steps = kernels::strides(to);
     std::int64_t offset = 0;
     for (std::size_t k = 0; k < widths.size(); ++k) offset += widths.begin()[k][0] * steps[k];
-    Tensor<T> y = x.state().empty(to);
-    if (to.size() > shape.size()) kernels::map(to.size(), y.fresh_data(), kernels::Keep{}, kernels::Splat<T>{value});
-    kernels::copy_strided(inside(shape, to, false), x.value().data(), y.fresh_data() + offset);
-    return record("pad", {x}, std::move(y), [offset](Backward<T>& b) {
+    const auto forward = [offset, value](Forward<T>& node) {
+        const Tensor<T>& in = node.input(0);
+        const std::int64_t size = node.shape().size();
+        if (size > in.size()) kernels::map(size, node.value(), kernels::Keep{}, kernels::Splat<T>{value});
+        kernels::copy_strided(inside(in.shape(), node.shape(), false), in.data(), node.value() + offset);
+    };
+    return record("pad", {x}, to, forward, [offset](Backward<T>& b) {
         kernels::copy_strided_into(b.slot(0), inside(b.input(0).shape(), b.value().shape(), true), b.grad() + offset);
     });
 }

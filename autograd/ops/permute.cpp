@@ -39,9 +39,8 @@ Var<T> permute_axes(const char* name, Var<T> x, const AxisOrder& order) {
     const Shape to(std::span<const std::int64_t>(sizes.data(), static_cast<std::size_t>(shape.rank())));
     const kernels::StridedPlan plan = plan_for(shape, to, order);
     if (plan.contiguous()) return share(name, x, to);  // only axes of size 1 change their place
-    Tensor<T> y = x.state().empty(to);
-    kernels::copy_strided(plan, x.value().data(), y.fresh_data());
-    return record(name, {x}, std::move(y), [order](Backward<T>& b) {
+    const auto forward = [plan](Forward<T>& node) { kernels::copy_strided(plan, node.input(0).data(), node.value()); };
+    return record(name, {x}, to, forward, [order](Backward<T>& b) {
         const Shape &from = b.value().shape(), &back = b.input(0).shape();
         kernels::copy_strided_into(b.slot(0), plan_for(from, back, inverse(order, from.rank())), b.grad());
     });

@@ -25,7 +25,7 @@ Var<T> slice(Var<T> x, int axis, std::int64_t begin, std::int64_t end, std::int6
 
     const Shape to = with_size(shape, along, count);
     if (view.outer == 1 && stride == 1)  // one piece of x, which need not be copied
-        return record("slice", {x}, shared(x, to, offset), [offset](Backward<T>& b) {
+        return share("slice", x, to, offset, [offset](Backward<T>& b) {
             T* dx = b.accumulate(0);
             kernels::map_into(GradientSlot<T>{dx + offset, false}, b.value().size(), kernels::Keep{},
                               kernels::Stream<T>{b.grad()});
@@ -34,10 +34,10 @@ Var<T> slice(Var<T> x, int axis, std::int64_t begin, std::int64_t end, std::int6
     plan.push(view.outer, view.size * view.inner, count * view.inner);
     plan.push(count, stride * view.inner, view.inner);
     plan.push(view.inner, 1, 1);
-    Tensor<T> y = x.state().empty(to);
-    kernels::copy_strided(plan, x.value().data() + offset, y.fresh_data());
-
-    return record("slice", {x}, std::move(y), [along, offset, stride](Backward<T>& b) {
+    const auto forward = [plan, offset](Forward<T>& node) {
+        kernels::copy_strided(plan, node.input(0).data() + offset, node.value());
+    };
+    return record("slice", {x}, to, forward, [along, offset, stride](Backward<T>& b) {
         const AxisView from(b.value().shape(), along), into(b.input(0).shape(), along);
         kernels::StridedPlan back;
         back.push(from.outer, from.size * from.inner, into.size * into.inner);

@@ -6,9 +6,9 @@ namespace {
 
 // y = exp(x - m) / sum exp(x - m) with m = max x, for any axis
 template <class T>
-void softmax_any(const Tensor<T>& x, int axis, TapeState<T>& state, T* y) {
+void softmax_any(const Tensor<T>& x, int axis, TapeState<T>& tape, T* y) {
     const kernels::ReducedPlan plan(x.shape(), 1u << axis);
-    Tensor<T> held = state.empty(reduced_shape(x.shape(), plan.mask, false));
+    Tensor<T> held = tape.empty(reduced_shape(x.shape(), plan.mask, false));
     kernels::reduce_axes<kernels::Max>(x.data(), x.shape(), plan.mask, held.fresh_data());
     kernels::map_reduced(plan, y, ExpAbove{}, kernels::Full<T>{x.data()}, kernels::Reduced<T>{held.data()});
     kernels::reduce_axes<kernels::Sum>(y, x.shape(), plan.mask, held.fresh_data());
@@ -16,6 +16,7 @@ void softmax_any(const Tensor<T>& x, int axis, TapeState<T>& state, T* y) {
         plan, y, [](auto e, auto sum) { return e / sum; }, kernels::Full<T>{y}, kernels::Reduced<T>{held.data()});
 }
 
+// The same for one row.
 template <class T>
 void softmax_row(std::int64_t n, const T* x, T* y) {
     kernels::map_serial(n, y, ExpAbove{}, Stream<T>{x}, Splat<T>{row_max(n, x)});
@@ -29,18 +30,16 @@ void softmax_row(std::int64_t n, const T* x, T* y) {
 // y = exp(x) / sum exp(x)        dL/dx += y (dL/dy - sum y dL/dy)
 template <Real T>
 Var<T> softmax(Var<T> x, int axis) {
-    const Tensor<T>& in = x.value();
-    const int k = normalize_axis("softmax", axis, in.rank());
-    const AxisView view(in.shape(), k);
-    Tensor<T> y = x.state().empty(in.shape());
-    if (by_rows(view)) {
+    const int k = normalize_axis("softmax", axis, x.rank());
+    const auto evaluate = [k](const Tensor<T>& in, TapeState<T>& tape, T* y) {
+        const AxisView view(in.shape(), k);
         const std::int64_t n = view.size;
-        T* out = y.fresh_data();
-        for_rows(view.outer, n, [&](std::int64_t row) { softmax_row(n, in.data() + row * n, out + row * n); });
-    } else {
-        softmax_any(in, k, x.state(), y.fresh_data());
-    }
-    return record("softmax", {x}, std::move(y), [k](Backward<T>& b) {
+        if (by_rows(view))
+            for_rows(view.outer, n, [&](std::int64_t row) { softmax_row(n, in.data() + row * n, y + row * n); });
+        else
+            softmax_any(in, k, tape, y);
+    };
+    return apply("softmax", x, x.shape(), evaluate, [k](Backward<T>& b) {
         const GradientSlot<T> slot = b.slot(0);
         if (!slot) return;
         const Shape& shape = b.value().shape();

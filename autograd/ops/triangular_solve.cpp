@@ -44,6 +44,10 @@ Shape stack_of(const Shape& a, const Shape& b) {
     return broadcast("triangular_solve", p, q);
 }
 
+kernels::BroadcastPlan plan_of(const Shape& a, const Shape& b) {
+    return kernels::BroadcastPlan(leading(a), leading(b), stack_of(a, b));
+}
+
 // x = A^-1 x for every right-hand side of a stack.
 template <Real T>
 void solve_all(const System& system, const kernels::BroadcastPlan& plan, const T* a, T* x, bool transposed) {
@@ -84,17 +88,18 @@ void collect_da(const System& system, const kernels::BroadcastPlan& plan, const 
 // A y = b        dL/db += H        dL/dA += -H y', as far as A was read        H = A'^-1 dL/dy
 template <Real T>
 Var<T> triangular_solve(Var<T> a, Var<T> b, TriangularSolveOptions options) {
-    const Tensor<T>&matrix = a.value(), &right = b.value();
-    const System system = check(matrix.shape(), right.shape(), options);
-    const Shape stack = stack_of(matrix.shape(), right.shape());
+    const Shape &matrix = a.shape(), &right = b.shape();
+    const System system = check(matrix, right, options);
+    const Shape stack = stack_of(matrix, right);
     const Shape shape = right.rank() == 1 ? with_axes(stack, {system.n}) : with_axes(stack, {system.n, system.columns});
-    Tensor<T> y = a.state().empty(shape);
-    kernels::repeat_into(GradientSlot<T>{y.fresh_data(), true}, shape, right.data(), right.shape());
-    solve_all(system, kernels::BroadcastPlan(leading(matrix.shape()), leading(right.shape()), stack), matrix.data(),
-              y.fresh_data(), false);
-    return record("triangular_solve", {a, b}, std::move(y), [system](Backward<T>& node) {
+    const auto forward = [system](Forward<T>& node) {
+        const Tensor<T>&u = node.input(0), &v = node.input(1);
+        kernels::repeat_into(GradientSlot<T>{node.value(), true}, node.shape(), v.data(), v.shape());
+        solve_all(system, plan_of(u.shape(), v.shape()), u.data(), node.value(), false);
+    };
+    return record("triangular_solve", {a, b}, shape, forward, [system](Backward<T>& node) {
         const Tensor<T>&u = node.input(0), &v = node.input(1), &w = node.value();
-        const kernels::BroadcastPlan plan(leading(u.shape()), leading(v.shape()), stack_of(u.shape(), v.shape()));
+        const kernels::BroadcastPlan plan = plan_of(u.shape(), v.shape());
         Tensor<T> h = node.scratch(w.shape());
         std::copy_n(node.grad(), w.size(), h.fresh_data());
         solve_all(system, plan, u.data(), h.fresh_data(), true);

@@ -10,25 +10,27 @@ template <Real T>
 Var<T> var(Var<T> x, Axes axes, bool keepdims, int correction) {
     const Tensor<T>& in = x.value();
     const unsigned mask = axes.mask("var", in.rank());
-    const kernels::ReducedPlan plan(in.shape(), mask);
-    const std::int64_t n = plan.count();
+    const std::int64_t n = kernels::ReducedPlan(in.shape(), mask).count();
     // NumPy's way with too few numbers: 0 / 0 is NaN.
     const T degrees = static_cast<T>(std::max<std::int64_t>(0, n - correction));
 
     Tensor<T> mean = x.state().empty(reduced_shape(in.shape(), mask, false));
-    kernels::reduce_axes<kernels::Sum>(in.data(), in.shape(), mask, mean.fresh_data());
-    kernels::map(
-        mean.size(), mean.fresh_data(), [n](auto sum) { return sum / Batch<T>(static_cast<T>(n)); },
-        Stream<T>{mean.data()});
-
-    Tensor<T> y = x.state().empty(reduced_shape(in.shape(), mask, keepdims));
-    const auto squared = [](auto v, auto m) { return (v - m) * (v - m); };
-    kernels::reduce_reduced<kernels::Sum>(plan, x.state().pool(), y.fresh_data(), squared, kernels::Full<T>{in.data()},
-                                          kernels::Reduced<T>{mean.data()});
-    kernels::map(
-        y.size(), y.fresh_data(), [degrees](auto sum) { return sum / Batch<T>(degrees); }, Stream<T>{y.data()});
-
-    return record("var", {x}, std::move(y), [mask, degrees, mean = std::move(mean)](Backward<T>& b) {
+    const auto forward = [mask, n, degrees, m = mean.fresh_data()](Forward<T>& node) {
+        const Tensor<T>& v = node.input(0);
+        const kernels::ReducedPlan plan(v.shape(), mask);
+        const std::int64_t size = node.shape().size();
+        kernels::reduce_axes<kernels::Sum>(v.data(), v.shape(), mask, m);
+        kernels::map(
+            size, m, [n](auto sum) { return sum / Batch<T>(static_cast<T>(n)); }, Stream<T>{m});
+        T* y = node.value();
+        const auto squared = [](auto u, auto w) { return (u - w) * (u - w); };
+        kernels::reduce_reduced<kernels::Sum>(plan, node.pool(), y, squared, kernels::Full<T>{v.data()},
+                                              kernels::Reduced<T>{m});
+        kernels::map(
+            size, y, [degrees](auto sum) { return sum / Batch<T>(degrees); }, Stream<T>{y});
+    };
+    const Shape shape = reduced_shape(in.shape(), mask, keepdims);
+    return record("var", {x}, shape, forward, [mask, degrees, mean = std::move(mean)](Backward<T>& b) {
         const T scale = T(2) / degrees;
         kernels::map_reduced_into(
             b.slot(0), kernels::ReducedPlan(b.input(0).shape(), mask),

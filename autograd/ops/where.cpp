@@ -42,14 +42,16 @@ void pass(Backward<T>& b, int k, const StreamOrSplat<T>& condition, const F& f) 
 // z = x where the condition is not 0, else y        dL/dx += dL/dz there        dL/dy += dL/dz elsewhere
 template <Real T>
 Var<T> where(const Tensor<T>& condition, Var<T> x, Var<T> y) {
-    const Tensor<T>&a = x.value(), &b = y.value();
-    const Shape out = broadcast("where", condition.shape(), broadcast("where", a.shape(), b.shape()));
-    Tensor<T> z = x.state().empty(out), rooms[3];
-    Pool& pool = x.state().pool();
-    kernels::map(
-        out.size(), z.fresh_data(), [](auto c, auto u, auto v) { return xsimd::select(c == Batch<T>(T(0)), v, u); },
-        operand(condition, out, pool, rooms[0]), operand(a, out, pool, rooms[1]), operand(b, out, pool, rooms[2]));
-    return record("where", {x, y}, std::move(z), [condition](Backward<T>& node) {
+    auto forward = [condition = x.state().hold(condition)](Forward<T>& node) {
+        const Shape& shape = node.shape();
+        Tensor<T> rooms[3];
+        kernels::map(
+            shape.size(), node.value(), [](auto c, auto u, auto v) { return xsimd::select(c == Batch<T>(T(0)), v, u); },
+            operand(condition, shape, node.pool(), rooms[0]), operand(node.input(0), shape, node.pool(), rooms[1]),
+            operand(node.input(1), shape, node.pool(), rooms[2]));
+    };
+    const Shape out = broadcast("where", condition.shape(), broadcast("where", x.shape(), y.shape()));
+    return record("where", {x, y}, out, std::move(forward), [condition](Backward<T>& node) {
         Tensor<T> room;
         const StreamOrSplat<T> c = operand(condition, node.value().shape(), node.pool(), room);
         const Batch<T> zero(T(0));

@@ -14,7 +14,7 @@ struct Points {
     // A steep step and a gentle slope against it; errors of sigma, up and down in turn.
     Points() {
         for (std::int64_t i = 0; i < x.size(); ++i)
-            y(i) = 1.5 * std::tanh(4 * x(i)) - 2 * std::tanh(x(i) / 2) + (i % 2 == 0 ? sigma : -sigma);
+            y.mutable_at(i) = 1.5 * std::tanh(4 * x(i)) - 2 * std::tanh(x(i) / 2) + (i % 2 == 0 ? sigma : -sigma);
     }
 };
 inline const Points data;

@@ -42,7 +42,7 @@ Tensor<double> signed_hmc(Potential<double>& potential, const std::vector<double
             for (std::uint32_t k = 20 + random.below(41); k > 0; --k) next.leapfrog(potential, 0.015);
             const double rise = next.energy - now.energy + sign * (next.kinetic() - now.kinetic());
             if (random.uniform() < std::exp(-rise)) now = next;
-            if (t >= 0) energies(c, t) = now.energy;
+            if (t >= 0) energies.mutable_at(c, t) = now.energy;
         }
     }
     return energies;

@@ -36,7 +36,7 @@ Rivers::Rivers(const Draws& draws) {
         std::set<std::int64_t> chains;
         for (std::int64_t c = 0; c < std::ssize(draws.chains); ++c)
             for (std::int64_t t = 0; t < draws.size(); ++t) {
-                inside(c, t) = river(w1(c, t), w2(c, t)) == r;
+                inside.mutable_at(c, t) = river(w1(c, t), w2(c, t)) == r;
                 if (inside(c, t) == 1) chains.insert(c);
             }
         share[r] = summarise(Chains(inside)).mean;

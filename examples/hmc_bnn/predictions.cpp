@@ -29,7 +29,7 @@ static Tensor<double> temperatures(const Problem& p, const Draws& draws) {
         double sum = 0;
         for (std::size_t i = 0; i < theta.size(); ++i)
             sum += static_cast<double>(theta[i]) * static_cast<double>(gradient[i]);
-        found(chain, draw) = sum / static_cast<double>(d);
+        found.mutable_at(chain, draw) = sum / static_cast<double>(d);
     });
     return found;
 }

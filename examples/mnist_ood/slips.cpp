@@ -37,7 +37,7 @@ D averages(const Draws& draws, const Tensor<float>& images) {
             x /= static_cast<double>(count);
             if (k % 2 == 1) x = std::exp(x);
         }
-        found(static_cast<std::int64_t>(k)) = mean_of(confidences(sums[k]));
+        found.mutable_at(static_cast<std::int64_t>(k)) = mean_of(confidences(sums[k]));
     }
     return found;
 }

@@ -15,12 +15,12 @@ Found summary_of_path(const D& s) {
         D day = D::empty({chains, draws});
         for (std::int64_t k = 0; k < day.size(); ++k) day.mutable_data()[k] = s.data()[k * n + i];
         const QuantitySummary q = summarise(Chains(day));
-        low(i) = 100 * std::exp(q.q5);
-        middle(i) = 100 * std::exp(q.q50);
-        high(i) = 100 * std::exp(q.q95);
-        moments(i, 0) = q.mean;
-        moments(i, 1) = q.sd;
-        moments(i, 2) = q.mcse;
+        low.mutable_at(i) = 100 * std::exp(q.q5);
+        middle.mutable_at(i) = 100 * std::exp(q.q50);
+        high.mutable_at(i) = 100 * std::exp(q.q95);
+        moments.mutable_at(i, 0) = q.mean;
+        moments.mutable_at(i, 1) = q.sd;
+        moments.mutable_at(i, 2) = q.mcse;
     }
     return {{"low", low}, {"middle", middle}, {"high", high}, {"s", moments}};
 }

@@ -127,11 +127,11 @@ double NetworkPotential<T>::likelihood(std::span<const T> theta, std::span<T> gr
     const Var<T> log_prob = likelihood_->log_prob(pass_, (*net_)(pass_, tape_.borrow(batch.inputs)), batch);
     const double energy = -scale * static_cast<double>(log_prob.item());
     if (gradient.empty() || !log_prob.needs_grad()) return energy;
-    TapeState<T>& tape = tape_.state();
-    for (std::size_t k = 0; k < blocks_.size(); ++k)
-        tape.bind_grad(pass_.leaves()[k], gradient.data() + blocks_[k].offset);
-    *tape.slot(log_prob.index()).data = static_cast<T>(-scale);
-    tape.run_backward(log_prob.index());
+    for (std::size_t k = 0; k < blocks_.size(); ++k) {
+        const auto n = static_cast<std::size_t>(blocks_[k].shape.size());
+        tape_.accumulate_into(pass_.leaves()[k], gradient.subspan(static_cast<std::size_t>(blocks_[k].offset), n));
+    }
+    tape_.backward(log_prob, static_cast<T>(-scale));
     return energy;
 }
 

@@ -65,12 +65,12 @@ template <Real T>
 void Update<T>::backward(const Var<T>& loss, bool in_pieces) {
     struct Bound {
         ~Bound() {
-            for (const Var<T>& leaf : pass.leaves()) pass.tape().state().unbind_grad(leaf);
+            for (const Var<T>& leaf : pass.leaves()) pass.tape().accumulate_here(leaf);
         }
         Pass<T>& pass;
     } bound{pass_};
     if (in_pieces)
-        for (std::size_t k = 0; k < all_.size(); ++k) tape_.state().bind_grad(pass_.leaves()[k], *this, k);
+        for (std::size_t k = 0; k < all_.size(); ++k) tape_.accumulate_into(pass_.leaves()[k], *this, k);
     tape_.backward(loss);
 }
 

@@ -19,7 +19,7 @@ class Network {
           labels_(Indices::zeros({batch})),
           weights_{random({inputs, hidden}, 2, T(0.05)), random({hidden}, 3, T(0.05)), random({hidden, 10}, 4, T(0.05)),
                    random({10}, 5, T(0.05))} {
-        for (std::int64_t i = 0; i < batch; ++i) labels_(i) = static_cast<std::int32_t>(i * 7 % 10);
+        for (std::int64_t i = 0; i < batch; ++i) labels_.mutable_at(i) = static_cast<std::int32_t>(i * 7 % 10);
     }
 
     T step() {

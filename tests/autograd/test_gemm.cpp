@@ -221,28 +221,6 @@ BOOST_AUTO_TEST_CASE(many_threads_multiply_at_once) {
     BOOST_TEST(wrong == 0);
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(batches, T, Types) {
-    for (const Size s : {Size{3, 4, 5}, {40, 50, 60}, {0, 4, 5}, {3, 4, 0}})
-        for (const Int batch : {Int{0}, Int{1}, Int{7}, Int{100}})
-            for (const int kind : {0, 1, 2, 3, 4, 5, 6, 7}) {
-                const bool trans_a = kind & 1, trans_b = kind & 2;
-                const Int stride_a = s.m * s.k, stride_b = kind & 4 ? 0 : s.k * s.n, stride_c = s.m * s.n;
-                const std::vector<T> a = random_values<T>(batch * stride_a, 6);
-                const std::vector<T> b = random_values<T>(std::max<Int>(1, batch) * s.k * s.n, 7);
-                std::vector<T> c(static_cast<std::size_t>(batch * stride_c), std::numeric_limits<T>::quiet_NaN());
-                gemm_batched(trans_a, trans_b, batch, s.m, s.n, s.k, T(2), a.data(), stride_a, b.data(), stride_b, T(0),
-                             c.data(), stride_c);
-                std::vector<T> d = c;
-                for (Int i = 0; i < batch; ++i)
-                    gemm(trans_a, trans_b, s.m, s.n, s.k, T(2), a.data() + i * stride_a, b.data() + i * stride_b, T(0),
-                         d.data() + i * stride_c);
-                bool close = true;
-                for (std::size_t i = 0; i < c.size(); ++i)
-                    close = close && std::abs(c[i] - d[i]) <= 200 * std::numeric_limits<T>::epsilon();
-                BOOST_TEST(close, s << ", batch " << batch << ", kind " << kind);
-            }
-}
-
 BOOST_AUTO_TEST_CASE(errors) {
     const auto error = [](Int m, Int n, Int k, Int lda, Int ldb, Int ldc) -> std::string {
         try {
@@ -255,10 +233,6 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error(-1, 2, 3, 3, 2, 2) == "gemm: m = -1, n = 2, k = 3; no size may be negative");
     BOOST_TEST(error(1, 2, 3, 2, 2, 2) == "gemm: lda = 2; rows of 3 elements need 3 to 2147483647");
     BOOST_TEST(error(2, 2, 2, 2, 2, Int{1} << 31) == "gemm: ldc = 2147483648; rows of 2 elements need 2 to 2147483647");
-    BOOST_CHECK_EXCEPTION(gemm_batched<float>(false, false, -2, 1, 1, 1, 1, nullptr, 1, nullptr, 1, 0, nullptr, 1),
-                          ValueError, [](const ValueError& e) {
-                              return std::string(e.what()) == "gemm_batched: batch = -2; it may not be negative";
-                          });
 }
 
 // The user's own setting wins, and pollen leaves none behind.

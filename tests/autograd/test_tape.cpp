@@ -44,6 +44,42 @@ BOOST_AUTO_TEST_CASE(seeds_and_several_outputs) {
     BOOST_TEST((x.grad() == Tensor<double>{102, 104, 106}));
 }
 
+BOOST_AUTO_TEST_CASE(a_number_as_a_seed) {
+    Tape<double> tape;
+    const auto x = tape.variable({1, 2});
+    const auto y = x * x;
+    tape.backward(sum(y), -3);
+    BOOST_TEST((x.grad() == Tensor<double>{-6, -12}));
+    BOOST_TEST(error_of<TapeError>([&] { tape.backward(y, -3); }) ==
+               "backward: the output has shape (2); give a seed of that shape, or reduce it to one number, for example "
+               "by sum()");
+}
+
+BOOST_AUTO_TEST_CASE(gradients_are_added_to_numbers_of_one_s_own) {
+    Tape<double> tape;
+    const auto x = tape.variable({1, 2}), w = tape.variable(Tensor<double>::scalar(3)), c = tape.constant({5, 6});
+    const auto y = x * w + x * c;
+    std::vector<double> gradient{100, 200};
+    tape.accumulate_into(x, gradient);
+    tape.backward(sum(y));
+    BOOST_TEST((gradient == std::vector<double>{108, 209}));
+    tape.backward(sum(y));
+    BOOST_TEST((gradient == std::vector<double>{116, 218}));
+    BOOST_TEST((x.grad() == Tensor<double>{0, 0}));
+    BOOST_TEST(w.grad().item() == 6);
+    BOOST_TEST(error_of<TapeError>([&] { tape.accumulate_into(y, gradient); }) ==
+               "accumulate_into: node 5 (add, shape (2)) is no variable");
+    BOOST_TEST(error_of<TapeError>([&] { tape.accumulate_into(c, gradient); }) ==
+               "accumulate_into: node 2 (constant, shape (2)) is no variable");
+    BOOST_TEST(error_of<ShapeError>([&] { tape.accumulate_into(w, gradient); }) ==
+               "accumulate_into: there is room for 2 numbers; node 1 (variable, shape ()) has 1");
+    tape.clear();
+    const auto again = tape.variable({1, 2});
+    tape.backward(sum(again));
+    BOOST_TEST((again.grad() == Tensor<double>{1, 1}));
+    BOOST_TEST((gradient == std::vector<double>{116, 218}));
+}
+
 BOOST_AUTO_TEST_CASE(intermediate_gradients_are_kept_on_request) {
     Tape<double> tape;
     const auto x = tape.variable({1, 2});
@@ -146,7 +182,7 @@ BOOST_AUTO_TEST_CASE(borrowed_leaves_read_the_original) {
     const auto x = tape.borrow_variable(data);
     BOOST_TEST(x.value().data() == data.data());
     tape.backward(sum(x * x));
-    data(0) = 10;  // not shared by count, so no copy is made
+    data.mutable_at(0) = 10;  // not shared by count, so no copy is made
     BOOST_TEST(x.value().data() == data.data());
     BOOST_TEST((x.grad() == Tensor<double>{2, 4, 6}));
 }

@@ -33,11 +33,11 @@ BOOST_AUTO_TEST_CASE(copies_share_until_written) {
     Tensor<double> a{1, 2, 3};
     Tensor<double> b = a;
     BOOST_TEST(a.data() == b.data());
-    b(1) = 20;
+    b.mutable_at(1) = 20;
     BOOST_TEST((a == Tensor<double>{1, 2, 3}));
     BOOST_TEST((b == Tensor<double>{1, 20, 3}));
     const double* before = b.data();
-    b(2) = 30;
+    b.mutable_at(2) = 30;
     BOOST_TEST(b.data() == before);
 
     const double outside[] = {5, 6};
@@ -45,9 +45,32 @@ BOOST_AUTO_TEST_CASE(copies_share_until_written) {
     BOOST_TEST(borrowed.data() == outside);
     const Tensor<double> kept = borrowed;
     BOOST_TEST(kept.data() != outside);
-    borrowed(0) = 50;
+    borrowed.mutable_at(0) = 50;
     BOOST_TEST(outside[0] == 5);
     BOOST_TEST((kept == Tensor<double>{5, 6}));
+}
+
+BOOST_AUTO_TEST_CASE(reading_never_writes) {
+    Tensor<double> a{{1, 2}, {3, 4}};
+    Tensor<double> b = a;
+    Tensor<double> one = Tensor<double>::scalar(5);
+    Tensor<double> other = one;
+    double sum = 0;
+    for (std::int64_t i = 0; i < 2; ++i)
+        for (std::int64_t j = 0; j < 2; ++j) sum += b(i, j);
+    for (double x : b) sum += x;
+    for (double x : b.values()) sum += x;
+    BOOST_TEST(sum == 30);
+    BOOST_TEST(other() + other.item() == 10);
+    BOOST_TEST((b == a));
+    BOOST_TEST(b.reshaped({4}).data() == a.data());
+    BOOST_TEST(b.data() == a.data());
+    BOOST_TEST(other.data() == one.data());
+
+    const double outside[] = {5, 6};
+    Tensor<double> borrowed = Tensor<double>::borrow(outside, {2});
+    BOOST_TEST(borrowed(1) == 6);
+    BOOST_TEST(borrowed.data() == outside);
 }
 
 BOOST_AUTO_TEST_CASE(moves_leave_nothing_behind) {
@@ -63,12 +86,14 @@ BOOST_AUTO_TEST_CASE(moves_leave_nothing_behind) {
 
 BOOST_AUTO_TEST_CASE(element_access_is_checked) {
     Tensor<float> t = Tensor<float>::zeros({2, 3});
-    t(1, 2) = 5;
+    t.mutable_at(1, 2) = 5;
     BOOST_TEST(t(1, 2) == 5);
     BOOST_TEST(error_of<ShapeError>([&] { t(2, 0); }) == "tensor: index 2 is out of range for axis 0 of shape (2, 3)");
     BOOST_TEST(error_of<ShapeError>([&] { t(0, -1); }) ==
                "tensor: index -1 is out of range for axis 1 of shape (2, 3)");
     BOOST_TEST(error_of<ShapeError>([&] { t(0); }) == "tensor: 1 indices for shape (2, 3); 2 are needed");
+    BOOST_TEST(error_of<ShapeError>([&] { t.mutable_at(0, 3); }) ==
+               "tensor: index 3 is out of range for axis 1 of shape (2, 3)");
     BOOST_TEST(error_of<ShapeError>([&] { t.item(); }) == "item: a tensor of shape (2, 3) has 6 elements, not one");
 }
 

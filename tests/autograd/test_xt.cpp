@@ -18,10 +18,17 @@ BOOST_AUTO_TEST_CASE(a_tensor_as_an_adaptor) {
     BOOST_TEST(xt::sum(a)() == 21);
 }
 
+BOOST_AUTO_TEST_CASE(reading_through_the_adaptor_never_writes) {
+    Tensor<float> t{1, 2, 3};
+    const Tensor<float> copy = t;
+    BOOST_TEST(as_xtensor(t)(1) == 2);
+    BOOST_TEST(t.data() == copy.data());
+}
+
 BOOST_AUTO_TEST_CASE(writing_through_the_adaptor) {
     Tensor<float> t{1, 2, 3};
     const Tensor<float> copy = t;
-    as_xtensor(t) *= 2.0f;
+    as_mutable_xtensor(t) *= 2.0f;
     BOOST_TEST((t == Tensor<float>{2, 4, 6}));
     BOOST_TEST((copy == Tensor<float>{1, 2, 3}));
 }

@@ -19,7 +19,7 @@ int main() {
         const Tensor<double> gradient = v.grad();
         if (step % 50 == 0) std::cout << "loss " << loss.item() << ", gradient " << gradient << "\n";
         tape.clear();
-        for (int i = 0; i < 2; ++i) w(i) -= 0.02 * gradient(i);
+        for (int i = 0; i < 2; ++i) w.mutable_at(i) -= 0.02 * gradient(i);
     }
     std::cout << "w = " << w << "\n";
 

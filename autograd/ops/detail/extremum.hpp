@@ -23,9 +23,10 @@ Var<T> extremum(const char* name, const char* noun, Var<T> x, Axes axes, bool ke
             throw ShapeError(std::string(name) + ": x " + to_string(in.shape()) + " has no entries along axis " +
                              std::to_string(axis) + "; the " + noun + " of nothing is not defined");
     }
-    Tensor<T> y = x.state().empty(reduced_shape(in.shape(), mask, keepdims));
-    kernels::reduce_axes<Op>(in.data(), in.shape(), mask, y.fresh_data());
-    return record(name, {x}, std::move(y), [mask](Backward<T>& b) {
+    const auto evaluate = [mask](const Tensor<T>& v, TapeState<T>&, T* y) {
+        kernels::reduce_axes<Op>(v.data(), v.shape(), mask, y);
+    };
+    return apply(name, x, reduced_shape(in.shape(), mask, keepdims), evaluate, [mask](Backward<T>& b) {
         const kernels::ReducedPlan plan(b.input(0).shape(), mask);
         const kernels::Full<T> v{b.input(0).data()};
         const kernels::Reduced<T> chosen{b.value().data()};

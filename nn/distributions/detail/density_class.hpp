@@ -101,7 +101,7 @@ Density<T, Law, n, has>::Density(std::array<Arg<T>, n> parameters) : parameters_
 template <Real T, class Law, std::size_t n, unsigned has>
 Var<T> Density<T, Law, n, has>::lpdf(const std::array<ArgRef<T>, n + 1>& args) {
     check_parameters<Law>(args);
-    return lpdf_unchecked(args);
+    return law_sum<Law>(Law::node, args, check_parameters<Law, T, n + 1>);
 }
 
 template <Real T, class Law, std::size_t n, unsigned has>
@@ -111,12 +111,12 @@ Var<T> Density<T, Law, n, has>::lpdf_unchecked(const std::array<ArgRef<T>, n + 1
 
 template <Real T, class Law, std::size_t n, unsigned has>
 Var<T> Density<T, Law, n, has>::log_prob(const ArgRef<T>& x) const {
-    return law_sum<Law>(Law::node, refs(x, parameters_));
+    return law_sum<Law>(Law::node, refs(x, parameters_), check_parameters<Law, T, n + 1>);
 }
 
 template <Real T, class Law, std::size_t n, unsigned has>
 Var<T> Density<T, Law, n, has>::log_prob_terms(const ArgRef<T>& x) const {
-    return law_terms<Law>(Law::node, refs(x, parameters_));
+    return law_terms<Law>(Law::node, refs(x, parameters_), check_parameters<Law, T, n + 1>);
 }
 
 template <Real T, class Law, std::size_t n, unsigned has>
@@ -138,7 +138,8 @@ Var<T> Density<T, Law, n, has>::rsample(const Shape& shape, const RandomKey& key
     requires((has & pathwise) != 0) {
     for (const Arg<T>& p : parameters_) check_sample_shape(Law::name, p.shape(), shape);
     if constexpr (requires { typename Law::Draw; })
-        return law_terms<typename Law::Draw>("rsample", refs<T>(Law::noise(shape, key), parameters_));
+        return law_terms<typename Law::Draw>("rsample", refs<T>(Law::noise(shape, key), parameters_),
+                                             no_bounds<T, n + 1>);
     else
         return std::apply([&](const auto&... p) { return Law::rsample(shape, key, p...); }, parameters_);
 }
@@ -164,7 +165,7 @@ Tensor<T> Density<T, Law, n, has>::cdf(const Tensor<T>& x) const {
 
 template <Real T, class Law, std::size_t n, unsigned has>
 Var<T> Density<T, Law, n, has>::kl_to(const Density& q) const requires((has & divergence) != 0) {
-    return law_sum<typename Law::Kl>("kl", refs(parameters_, q.parameters_));
+    return law_sum<typename Law::Kl>("kl", refs(parameters_, q.parameters_), no_bounds<T, 2 * n>);
 }
 
 template <Real T, class Law, std::size_t n, unsigned has>

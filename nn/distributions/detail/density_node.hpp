@@ -7,6 +7,8 @@
 #include <array>
 #include <span>
 #include <string>
+#include <tuple>
+#include <type_traits>
 
 // A law (kernels/law_loops.hpp) as one node of the tape: the sum over all elements of its arguments, broadcast against
 // each other, or the elements themselves. The derivatives are worked out along with the value, where a gradient will be
@@ -190,25 +192,69 @@ Var<T> record_sloped(const char* name, TapeState<T>& tape, const Args<T, n>& arg
     return record_many(name, tape, args, room, evaluate);
 }
 
+// A node on a tape for replay. All arguments are inputs, the constants too, so that evaluate(args, pool, value) can be
+// called again with what they are then.
+template <Real T, std::size_t n, class Evaluate, class Pass>
+[[gnu::noinline]] Var<T> record_replayed(const char* name, TapeState<T>& tape, const Args<T, n>& args,
+                                         const Shape& shape, const Evaluate& evaluate, Pass&& pass) {
+    std::array<Var<T>, n> inputs;
+    for (std::size_t k = 0; k < n; ++k) {
+        const ArgRef<T>& arg = args[k];
+        const std::span<const T> values(arg.data(), static_cast<std::size_t>(arg.size()));
+        inputs[k] = arg.var() ? *arg.var()
+                              : tape.leaf("constant", Tensor<T>(arg.shape() ? *arg.shape() : Shape{}, values), false);
+    }
+    const auto forward = [evaluate](Forward<T>& node) {
+        std::array<Var<T>, n> vars;
+        for (std::size_t k = 0; k < n; ++k) vars[k] = node.input_var(static_cast<int>(k));
+        const auto now = std::apply([](const auto&... var) { return Args<T, n>{var...}; }, vars);
+        evaluate(now, node.pool(), node.value());
+    };
+    return tape.record(name, std::span<const Var<T>>(inputs), shape, forward, std::forward<Pass>(pass));
+}
+
+// Writes the sum and, one behind the other, the derivatives with respect to the arguments that want them.
+template <class Law, Real T, std::size_t n>
+void evaluate_sum(const char* name, Operands<T, n>& ops, Pool& pool, T* y, T* slopes) {
+    kernels::Sinks<T, n + 1> out{{{y, false}}};
+    for (std::size_t k = 0; k < n; ++k) {
+        if (!ops.args[k].needs_grad()) continue;
+        out[k + 1] = {slopes, ops.in[k].moves};
+        slopes += padded<T>(ops.args[k].size());
+    }
+    if (!ops.simple)
+        evaluate_repeated<Law>(name, ops, out, pool);
+    else if (ops.room > 0)
+        kernels::evaluate<Law, true>(ops.in, ops.size, out);
+    else
+        kernels::evaluate<Law, false>(ops.in, ops.size, out);
+}
+
+// What throws if arguments are out of bounds. The caller has called it already; a replay calls it again. Null if the
+// node cannot be replayed, because arguments that are constants were made from values of others.
+template <Real T, std::size_t n>
+using ArgsCheck = std::type_identity_t<void (*)(const Args<T, n>&)>;
+
+template <Real T, std::size_t n>
+void no_bounds(const Args<T, n>&) {}
+
 // sum over all elements of the law at the arguments
 template <class Law, Real T, std::size_t n>
-Var<T> law_sum(const char* name, const Args<T, n>& args) {
+Var<T> law_sum(const char* name, const Args<T, n>& args, ArgsCheck<T, n> check = nullptr) {
     TapeState<T>& tape = tape_of(name, args);
     Operands<T, n> ops(args);
-    return record_sloped(name, tape, args, ops.room, [&](T* y, T* slopes) {
-        kernels::Sinks<T, n + 1> out{{{y, false}}};
-        for (std::size_t k = 0; k < n; ++k) {
-            if (!args[k].needs_grad()) continue;
-            out[k + 1] = {slopes, ops.in[k].moves};
-            slopes += padded<T>(args[k].size());
-        }
-        if (!ops.simple)
-            evaluate_repeated<Law>(name, ops, out, tape.pool());
-        else if (ops.room > 0)
-            kernels::evaluate<Law, true>(ops.in, ops.size, out);
-        else
-            kernels::evaluate<Law, false>(ops.in, ops.size, out);
-    });
+    if (tape.replays() && check) {
+        Tensor<T> slopes = tape.empty(Shape{ops.room});
+        const auto evaluate = [name, check, to = slopes.fresh_data()](const Args<T, n>& now, Pool& pool, T* y) {
+            check(now);
+            Operands<T, n> operands(now);
+            evaluate_sum<Law>(name, operands, pool, y, to);
+        };
+        return record_replayed(name, tape, args, Shape{}, evaluate,
+                               [slopes = std::move(slopes)](Backward<T>& b) { pass_to_inputs(b, slopes.data()); });
+    }
+    return record_sloped(name, tape, args, ops.room,
+                         [&](T* y, T* slopes) { evaluate_sum<Law>(name, ops, tape.pool(), y, slopes); });
 }
 
 // The elements, in the shape of the arguments broadcast against each other: without a tape, and as a node.
@@ -221,26 +267,40 @@ Tensor<T> law_each(const char* name, const Args<T, n>& args) {
     return y;
 }
 
+// Writes the elements and the derivatives with respect to the arguments that want them, which have been repeated.
 template <class Law, Real T, std::size_t n>
-Var<T> law_terms(const char* name, const Args<T, n>& args) {
+void evaluate_terms(const Operands<T, n>& ops, T* y, T* slopes) {
+    kernels::Sinks<T, n + 1> out{{{y, true}}};
+    for (std::size_t k = 0; k < n; ++k) {
+        if (!ops.args[k].needs_grad()) continue;
+        out[k + 1] = {slopes, true};
+        slopes += padded<T>(ops.size);
+    }
+    kernels::evaluate<Law, true>(ops.in, ops.size, out);
+}
+
+template <class Law, Real T, std::size_t n>
+Var<T> law_terms(const char* name, const Args<T, n>& args, ArgsCheck<T, n> check = nullptr) {
     TapeState<T>& tape = tape_of(name, args);
     Operands<T, n> ops(args);
     const Repeated<T, n> full(name, ops, tape.pool());
-    Tensor<T> y = tape.empty(full.shape());
     std::int64_t wanted = 0;
     for (const ArgRef<T>& arg : args) wanted += arg.needs_grad();
-    const std::int64_t room = padded<T>(ops.size);
-    Tensor<T> slopes = tape.empty(Shape{wanted, room});
-    kernels::Sinks<T, n + 1> out{{{y.fresh_data(), true}}};
+    Tensor<T> slopes = tape.empty(Shape{wanted, padded<T>(ops.size)});
     T* to = slopes.fresh_data();
-    for (std::size_t k = 0; k < n; ++k) {
-        if (!args[k].needs_grad()) continue;
-        out[k + 1] = {to, true};
-        to += room;
+    auto pass = [slopes = std::move(slopes)](Backward<T>& b) { pass_each_to_inputs(b, slopes.data()); };
+    if (tape.replays() && check) {
+        const auto evaluate = [name, check, to](const Args<T, n>& now, Pool& pool, T* y) {
+            check(now);
+            Operands<T, n> operands(now);
+            const Repeated<T, n> repeated(name, operands, pool);
+            evaluate_terms<Law>(operands, y, to);
+        };
+        return record_replayed(name, tape, args, full.shape(), evaluate, std::move(pass));
     }
-    kernels::evaluate<Law, true>(ops.in, ops.size, out);
-    return tape.record(name, Inputs<T, n>(args).span(), std::move(y),
-                       [slopes = std::move(slopes)](Backward<T>& b) { pass_each_to_inputs(b, slopes.data()); });
+    Tensor<T> y = tape.empty(full.shape());
+    evaluate_terms<Law>(ops, y.fresh_data(), to);
+    return tape.record(name, Inputs<T, n>(args).span(), std::move(y), std::move(pass));
 }
 
 }  // namespace pollen

@@ -111,8 +111,8 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(value_error({{1, 0}, {0, std::nan("")}}) ==
                "cholesky: matrix 0 of a (2, 2) is not positive definite: pivot 1 is nan");
     Tensor<double> stack = positive_definite(100, 12);
-    stack(70, 3, 3) = -1e6;
-    stack(40, 11, 11) = -1e6;
+    stack.mutable_at(70, 3, 3) = -1e6;
+    stack.mutable_at(40, 11, 11) = -1e6;
     const std::string message = value_error(stack);
     BOOST_TEST(message.substr(0, 75) == "cholesky: matrix 40 of a (100, 12, 12) is not positive definite: pivot 11 i");
 }

@@ -13,7 +13,7 @@ const Indices labels{0, 2, 1};
 
 Indices some_labels(std::int64_t rows, std::int64_t classes) {
     Indices all = Indices::zeros(Shape{rows});
-    for (std::int64_t i = 0; i < rows; ++i) all(i) = static_cast<std::int32_t>(i * 7 % classes);
+    for (std::int64_t i = 0; i < rows; ++i) all.mutable_at(i) = static_cast<std::int32_t>(i * 7 % classes);
     return all;
 }
 
@@ -125,10 +125,10 @@ BOOST_AUTO_TEST_CASE(errors) {
         return error_of<ShapeError>([&] { value<float>([&](auto x) { return each(x, label); }, normals(shape)); });
     };
     Indices label = some_labels(128, 10);
-    label(3) = 12;
+    label.mutable_at(3) = 12;
     BOOST_TEST(error({128, 10}, label) ==
                "cross_entropy: label 12 at row 3 is out of range; logits (128, 10) have classes 0 to 9");
-    label(0) = -1;
+    label.mutable_at(0) = -1;
     BOOST_TEST(error({128, 10}, label) ==
                "cross_entropy: label -1 at row 0 is out of range; logits (128, 10) have classes 0 to 9");
     BOOST_TEST(error({3}, labels) == "cross_entropy: logits have shape (3); (rows, classes) is needed");

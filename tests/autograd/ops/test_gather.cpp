@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(index_may_go) {
     const Var<float> x = tape.variable(Tensor<float>{1, 2, 3});
     Indices index{2, 2};
     const Var<float> y = pollen::gather(x, 0, index);
-    index(0) = 0;
+    index.mutable_at(0) = 0;
     tape.backward(pollen::sum(y));
     BOOST_TEST((x.grad() == Tensor<float>{0, 0, 2}));
 }

@@ -19,7 +19,7 @@ Tensor<double> transposed(const Tensor<double>& a) {
     Tensor<double> t = Tensor<double>::zeros(Shape{count, columns, rows});
     for (std::int64_t k = 0; k < count; ++k)
         for (std::int64_t i = 0; i < rows; ++i)
-            for (std::int64_t j = 0; j < columns; ++j) t(k, j, i) = a(k, i, j);
+            for (std::int64_t j = 0; j < columns; ++j) t.mutable_at(k, j, i) = a(k, i, j);
     return t;
 }
 
@@ -33,7 +33,7 @@ Tensor<double> reference(const Tensor<double>& x, const Tensor<double>& y) {
             for (std::int64_t j = 0; j < m; ++j) {
                 double sum = 0;
                 for (std::int64_t k = 0; k < inner; ++k) sum += x(bx == 1 ? 0 : b, i, k) * y(by == 1 ? 0 : b, k, j);
-                z(b, i, j) = sum;
+                z.mutable_at(b, i, j) = sum;
             }
     return z;
 }

@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(special) {
         for (const double p : rows(row)) BOOST_TEST(std::isnan(p));
     for (const std::int64_t n : {20, 200}) {
         Tensor<double> row = normals(Shape{n});
-        row(n - 1) = NAN;
+        row.mutable_at(n - 1) = NAN;
         for (const double p : rows(row)) BOOST_TEST(std::isnan(p));
     }
 }

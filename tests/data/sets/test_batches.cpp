@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(augmentation_shifts_and_flips) {
     // One bright pixel in the middle of 7 x 5: its place says how the image was moved.
     const std::int64_t n = 400, height = 7, width = 5;
     Dataset<float> data{.inputs = Tensor<float>::zeros({n, 1, height, width})};
-    for (std::int64_t i = 0; i < n; ++i) data.inputs(i, 0, 3, 1) = 1;
+    for (std::int64_t i = 0; i < n; ++i) data.inputs.mutable_at(i, 0, 3, 1) = 1;
     Batches<float> batches(data, {.size = n, .seed = 2, .augmentation = {.shift = 1, .flip = true}});
     const Dataset<float> batch = batches.at(0);
     std::map<std::pair<std::int64_t, std::int64_t>, int> places;

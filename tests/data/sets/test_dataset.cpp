@@ -17,10 +17,10 @@ Dataset<double> counted(std::int64_t n) {
     Dataset<double> data{Tensor<double>::zeros({n, 2}), Tensor<double>::zeros({n}), Indices::zeros({n})};
     for (std::int64_t i = 0; i < n; ++i) {
         const double x = static_cast<double>(i);
-        data.inputs(i, 0) = x;
-        data.inputs(i, 1) = 10 * x;
-        data.targets(i) = 100 * x;
-        data.labels(i) = static_cast<std::int32_t>(i);
+        data.inputs.mutable_at(i, 0) = x;
+        data.inputs.mutable_at(i, 1) = 10 * x;
+        data.targets.mutable_at(i) = 100 * x;
+        data.labels.mutable_at(i) = static_cast<std::int32_t>(i);
     }
     return data;
 }

@@ -16,7 +16,7 @@ const Tensor<double> other{{1, 0, 0}, {0.2, 2, 0}, {0.5, -0.5, 1.25}};
 
 Tensor<double> lower(std::int64_t d, std::uint64_t seed) {
     Tensor<double> l = normals({d, d}, seed);
-    for (std::int64_t i = 0; i < d; ++i) l(i, i) = 1.5 + 0.25 * std::abs(l(i, i));
+    for (std::int64_t i = 0; i < d; ++i) l.mutable_at(i, i) = 1.5 + 0.25 * std::abs(l(i, i));
     return l;
 }
 

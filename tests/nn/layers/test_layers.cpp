@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(likelihoods) {
 BOOST_AUTO_TEST_CASE(broken_twin) {
     Dense<double> layer(4, 5);
     give_values<double>(layer, "dense");
-    layer.weight.value(2, 3) += 1e-6;
+    layer.weight.value.mutable_at(2, 3) += 1e-6;
     const Tensor<double> y = predict<double>(layer, torch("dense", "x"));
     BOOST_TEST(wrong_numbers(y, torch("dense", "y")) == 3);
 }

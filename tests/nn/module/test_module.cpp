@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(copies) {
     BOOST_TEST(Parameters<double>(copy).flatten() == before);
     unflatten<double>(copy, Tensor<double>::zeros({70}).values());
     unflatten<double>(assigned, Tensor<double>::ones({70}).values());
-    dynamic_cast<Dense<double>&>(dynamic_cast<Sequential<double>&>(*clone)[0]).weight.value(0, 0) = 99;
+    dynamic_cast<Dense<double>&>(dynamic_cast<Sequential<double>&>(*clone)[0]).weight.value.mutable_at(0, 0) = 99;
     BOOST_TEST(Parameters<double>(net).flatten() == before);
     BOOST_TEST(Parameters<double>(*clone).flatten()(0) == 99);
     BOOST_TEST(Parameters<double>(assigned).flatten() == Tensor<double>::ones({70}));

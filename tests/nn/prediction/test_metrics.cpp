@@ -116,8 +116,8 @@ BOOST_AUTO_TEST_CASE(reliability_by_hand) {
     Tensor<double> q = Tensor<double>::zeros({8, 2});
     const std::vector<double> sure{0.9, 0.8, 0.8, 0.8, 0.8, 0.8, 0.6, 0.55};
     for (std::int64_t i = 0; i < 8; ++i) {
-        q(i, 0) = sure[static_cast<std::size_t>(i)];
-        q(i, 1) = 1 - q(i, 0);
+        q.mutable_at(i, 0) = sure[static_cast<std::size_t>(i)];
+        q.mutable_at(i, 1) = 1 - q(i, 0);
     }
     const Indices z{0, 0, 1, 0, 0, 1, 1, 0};
     using enum ReliabilityOptions::Cut;
@@ -135,8 +135,8 @@ BOOST_AUTO_TEST_CASE(reliability_by_hand) {
     Tensor<double> backwards = q;
     Indices backwards_labels = z;
     for (std::int64_t i = 0; i < 8; ++i) {
-        for (std::int64_t c = 0; c < 2; ++c) backwards(i, c) = q(7 - i, c);
-        backwards_labels(i) = z(7 - i);
+        for (std::int64_t c = 0; c < 2; ++c) backwards.mutable_at(i, c) = q(7 - i, c);
+        backwards_labels.mutable_at(i) = z(7 - i);
     }
     for (const auto cut : {equal_width, equal_mass})
         BOOST_TEST(ece(backwards, backwards_labels, {.bins = 4, .cut = cut}) == ece(q, z, {.bins = 4, .cut = cut}));

@@ -115,12 +115,12 @@ BOOST_AUTO_TEST_CASE(streaming_is_the_batch) {
         for (std::int64_t c = 0; c < classes; ++c) {
             const long double q = mean[static_cast<std::size_t>(c)];
             outer -= q * std::log(q);
-            p(i, c) = static_cast<double>(q);
-            logs(i, c) = static_cast<double>(std::log(q));
+            p.mutable_at(i, c) = static_cast<double>(q);
+            logs.mutable_at(i, c) = static_cast<double>(std::log(q));
         }
-        entropy(i) = static_cast<double>(outer);
-        expected(i) = static_cast<double>(inner);
-        information(i) = static_cast<double>(outer - inner);
+        entropy.mutable_at(i) = static_cast<double>(outer);
+        expected.mutable_at(i) = static_cast<double>(inner);
+        information.mutable_at(i) = static_cast<double>(outer - inner);
     }
     check_close(predictive.probabilities(), p, 16);
     within(predictive.log_probabilities(), logs, 1e-14);

@@ -22,7 +22,7 @@ Dataset<double> wave(std::int64_t n, std::uint64_t seed) {
     Dataset<double> data{normals({n, 3}, seed), Tensor<double>::zeros({n})};
     Random noise(seed + 100);
     for (std::int64_t i = 0; i < n; ++i)
-        data.targets(i) = std::sin(data.inputs(i, 0) - data.inputs(i, 1)) + 0.1 * noise.normal();
+        data.targets.mutable_at(i) = std::sin(data.inputs(i, 0) - data.inputs(i, 1)) + 0.1 * noise.normal();
     return data;
 }
 
@@ -47,7 +47,8 @@ TrainOptions options() {
 BOOST_AUTO_TEST_CASE(a_prior_is_ridge_regression) {
     const Tensor<double> x = normals({40, 2}, 3);
     Dataset<double> data{x, Tensor<double>::zeros({40})};
-    for (std::int64_t i = 0; i < 40; ++i) data.targets(i) = 2 * x(i, 0) - x(i, 1) + 0.3 * normals({40}, 4)(i);
+    for (std::int64_t i = 0; i < 40; ++i)
+        data.targets.mutable_at(i) = 2 * x(i, 0) - x(i, 1) + 0.3 * normals({40}, 4)(i);
     const double s2 = 0.25, p2 = 0.04;
     double a = 1 / p2, b = 0, d = 1 / p2, u = 0, v = 0;
     for (std::int64_t i = 0; i < 40; ++i) {
@@ -104,7 +105,7 @@ BOOST_AUTO_TEST_CASE(same_bits_on_any_number_of_threads) {
 // Other memory, other batches: momentum, fresh draws, augmentation.
 BOOST_AUTO_TEST_CASE(a_resumed_run_with_fresh_draws_ends_with_the_same_bits) {
     Dataset<float> data{.inputs = cast<float>(normals({40, 1, 6, 6}, 1)), .labels = Indices::zeros({40})};
-    for (std::int64_t i = 0; i < 40; ++i) data.labels(i) = static_cast<std::int32_t>(i % 3);
+    for (std::int64_t i = 0; i < 40; ++i) data.labels.mutable_at(i) = static_cast<std::int32_t>(i % 3);
     const TemporaryDirectory directory;
     TrainOptions run{.epochs = 3,
                      .batch = 16,
@@ -319,7 +320,7 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error([](auto& o) { o.clip_norm = NAN; }) == "train: clip_norm is nan; it must be positive");
     BOOST_TEST(error([](auto& o) { o.resume = true; }) == "train: resume needs the name of a checkpoint");
     Dataset<double> broken = data;
-    broken.inputs(3, 1) = NAN;
+    broken.inputs.mutable_at(3, 1) = NAN;
     TrainOptions run = options();
     run.batch = 20;
     BOOST_TEST(error_of<ValueError>([&] { pollen::train(net, likelihood, broken, run); }) ==

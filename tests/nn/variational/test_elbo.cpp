@@ -30,9 +30,9 @@ Conjugate conjugate() {
     const Tensor<double> z = normals({60}, 4);
     double a = 1 / (prior_sd * prior_sd), b = 0, d = a, u = 0, v = 0, yy = 0;
     for (std::int64_t i = 0; i < 60; ++i) {
-        double &x0 = c.data.inputs(i, 0), &x1 = c.data.inputs(i, 1);
+        double &x0 = c.data.inputs.mutable_at(i, 0), &x1 = c.data.inputs.mutable_at(i, 1);
         x1 = 0.8 * x0 + 0.6 * x1;  // correlated, so that mean-field is an approximation
-        const double y = c.data.targets(i, 0) = 0.7 * x0 - 0.4 * x1 + noise * z(i);
+        const double y = c.data.targets.mutable_at(i, 0) = 0.7 * x0 - 0.4 * x1 + noise * z(i);
         a += x0 * x0 / (noise * noise);
         b += x0 * x1 / (noise * noise);
         d += x1 * x1 / (noise * noise);
@@ -287,7 +287,7 @@ BOOST_AUTO_TEST_CASE(a_scale_is_learned) {
 
 BOOST_AUTO_TEST_CASE(bayesian_training_has_the_same_bits_on_any_number_of_threads) {
     Dataset<float> data{.inputs = cast<float>(normals({64, 50}, 1)), .labels = Indices::zeros({64})};
-    for (std::int64_t i = 0; i < 64; ++i) data.labels(i) = static_cast<std::int32_t>(i % 3);
+    for (std::int64_t i = 0; i < 64; ++i) data.labels.mutable_at(i) = static_cast<std::int32_t>(i % 3);
     Tensor<float> first;
     double complexity = 0;
     for (const int threads : {1, 2, 4, 8})

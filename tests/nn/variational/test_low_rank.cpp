@@ -52,10 +52,10 @@ BOOST_AUTO_TEST_CASE(log_q_is_that_of_a_multivariate_normal) {
         const LowRank<double> q = posterior<double>({2, 3}, rank, uniforms({2, 3}, -3, 1));
         Tensor<double> covariance = Tensor<double>::zeros({6, 6});
         for (std::int64_t i = 0; i < 6; ++i) {
-            covariance(i, i) = std::pow(std::log1p(std::exp(q.rho.value.data()[i])), 2);
+            covariance.mutable_at(i, i) = std::pow(std::log1p(std::exp(q.rho.value.data()[i])), 2);
             for (std::int64_t j = 0; j < 6; ++j)
                 for (std::int64_t k = 0; k < rank; ++k)
-                    covariance(i, j) += q.factors.value(k, i) * q.factors.value(k, j);
+                    covariance.mutable_at(i, j) += q.factors.value(k, i) * q.factors.value(k, j);
         }
         const Tensor<double> l = value<double>([](auto c) { return cholesky(c); }, covariance);
         const Outcome got = outcome(q);
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(far_widths) {
             }
     // One narrow weight among wide ones
     Tensor<double> mixed = Tensor<double>::zeros({20});
-    mixed(3) = -100;
+    mixed.mutable_at(3) = -100;
     check(posterior<float>({20}, 3, mixed, 0.01));
 }
 

@@ -26,8 +26,8 @@ BOOST_AUTO_TEST_CASE(values) {
     Tensor<double> x = Tensor<double>::zeros({5, 3}), s = x;
     for (int i = 0; i < 5; ++i) {
         for (int k = 0; k < 3; ++k) {
-            x(i, k) = std::sin(1 + 3 * i + k);
-            s(i, k) = std::cos(2 + 5 * i + k * k);
+            x.mutable_at(i, k) = std::sin(1 + 3 * i + k);
+            s.mutable_at(i, k) = std::cos(2 + 5 * i + k * k);
         }
     }
     const SteinDiscrepancy usual = stein_discrepancy(x, s), other = stein_discrepancy(x, s, {.c = 0.5, .beta = -0.3});

@@ -24,7 +24,7 @@ Tensor<double> draws_of(int chains, int draws, const std::vector<double>& rho) {
         for (int c = 0; c < chains; ++c) {
             const std::vector<double> row =
                 exact_chain(100 * static_cast<double>(k) + c + 1, draws, rho[static_cast<std::size_t>(k)]);
-            for (int t = 0; t < draws; ++t) x(c, t, k) = row[static_cast<std::size_t>(t)];
+            for (int t = 0; t < draws; ++t) x.mutable_at(c, t, k) = row[static_cast<std::size_t>(t)];
         }
     }
     return x;
@@ -32,7 +32,7 @@ Tensor<double> draws_of(int chains, int draws, const std::vector<double>& rho) {
 
 void change(Tensor<double>& x, std::int64_t quantity, auto f) {
     for (std::int64_t c = 0; c < x.shape()[0]; ++c) {
-        for (std::int64_t t = 0; t < x.shape()[1]; ++t) x(c, t, quantity) = f(c, t, x(c, t, quantity));
+        for (std::int64_t t = 0; t < x.shape()[1]; ++t) x.mutable_at(c, t, quantity) = f(c, t, x(c, t, quantity));
     }
 }
 
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(together_as_one_by_one) {
     for (std::int64_t k = 0; k < 9; ++k) {
         Tensor<double> one = Tensor<double>::zeros({3, 51});
         for (std::int64_t c = 0; c < 3; ++c) {
-            for (std::int64_t t = 0; t < 51; ++t) one(c, t) = x(c, t, k);
+            for (std::int64_t t = 0; t < 51; ++t) one.mutable_at(c, t) = x(c, t, k);
         }
         const QuantitySummary& s = all[static_cast<std::size_t>(k)];
         BOOST_TEST(same(s, summarise(Chains(one))));

@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(weights_make_the_summary_of_cyclical_steps_right) {
         for (std::size_t k = 0; k < counted.size(); ++k) {
             const auto t = static_cast<std::size_t>(counted[k]);
             weights.push_back(draws.chains[c].weight[t]);
-            for (std::size_t i = 0; i < 4; ++i) values(c, k, i) = draws.values(c, t, i);
+            for (std::size_t i = 0; i < 4; ++i) values.mutable_at(c, k, i) = draws.values(c, t, i);
         }
     }
     double variance = 0, unweighted = 0;
