@@ -274,7 +274,7 @@ bool Backward<T>::has_sink(int k) const {
 template <Real T>
 SinkSlot<T> Backward<T>::sink(int k) {
     auto& variable = state_.node(input_index(k));
-    variable.value = {};
+    variable.value = Tensor<T>();
     return variable.sink;
 }
 

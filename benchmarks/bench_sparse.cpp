@@ -25,7 +25,7 @@ Sequential<float> pruned() {
 // A program that predicts again and again keeps its tape, and with it the memory.
 class Prediction {
   public:
-    explicit Prediction(std::unique_ptr<Module<float>> net) : net_(std::move(net)) {}
+    explicit Prediction(Part<float> net) : net_(std::move(net)) {}
 
     void operator()(const Tensor<float>& x) {
         tape_.clear();
@@ -34,7 +34,7 @@ class Prediction {
     }
 
   private:
-    std::unique_ptr<Module<float>> net_;
+    Part<float> net_;
     Parameters<float> parameters_{*net_};
     Tape<float> tape_{Recording::off};
     Pass<float> pass_{tape_, parameters_};

@@ -52,6 +52,7 @@ double Run::rhat() const {
     const Tensor<double> theta2 = draws["theta2"];
     Tensor<double> some = Tensor<double>::empty({chains(), std::ssize(counted)});
     for (std::int64_t c = 0; c < chains(); ++c)
-        for (std::size_t t = 0; t < counted.size(); ++t) some(c, static_cast<std::int64_t>(t)) = theta2(c, counted[t]);
+        for (std::size_t t = 0; t < counted.size(); ++t)
+            some.mutable_at(c, static_cast<std::int64_t>(t)) = theta2(c, counted[t]);
     return pollen::rhat(some);
 }

@@ -24,10 +24,10 @@ D averages(const Draws& draws, const Tensor<float>& images) {
         for (std::int64_t i = 0; i < n; ++i)
             for (std::int64_t c = 0; c < 10; ++c) {
                 const double here = p(i, c), elsewhere = p((i + 37 * count) % n, c);
-                sums[0](i, c) += here;
-                sums[1](i, c) += std::log(std::max(here, 1e-30));
-                sums[2](i, c) += elsewhere;
-                sums[3](i, c) += std::log(std::max(elsewhere, 1e-30));
+                sums[0].mutable_at(i, c) += here;
+                sums[1].mutable_at(i, c) += std::log(std::max(here, 1e-30));
+                sums[2].mutable_at(i, c) += elsewhere;
+                sums[3].mutable_at(i, c) += std::log(std::max(elsewhere, 1e-30));
             }
         ++count;
     });
