@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/nn/layers.hpp>
+#include <pollen/nn/module/walk.hpp>
 
 #include <algorithm>
 
@@ -328,6 +329,48 @@ BOOST_AUTO_TEST_CASE(errors_of_layers) {
                }) == "Embedding: input 1 is -1; whole numbers from 0 to 2 are needed");
     BOOST_TEST(error_of<ValueError>([&] { forward(Embedding(3, 2), Tensor<float>{NAN}); }) ==
                "Embedding: input 0 is nan; whole numbers from 0 to 2 are needed");
+}
+
+// A container of one's own: the sum of two networks.
+struct Sum final : Layer<Sum, double> {
+    Sum(Part<double> a, Part<double> b) : left(std::move(a)), right(std::move(b)) {}
+    Var<double> forward(Pass<double>& pass, Var<double> x) const override {
+        const Var<double> y = (*left)(pass, x);
+        return y + (*right)(pass, x);
+    }
+    static void members(auto& self, auto& visitor) {
+        visitor.part("left", *self.left);
+        visitor.part("right", *self.right);
+    }
+    std::unique_ptr<Module<double>> rebuild(const ChangePart<double>& change) const override {
+        Part<double> a = change(*left, "left");
+        return std::make_unique<Sum>(std::move(a), change(*right, "right"));
+    }
+    std::string describe() const override { return "Sum"; }
+    Part<double> left, right;
+};
+
+BOOST_AUTO_TEST_CASE(containers_rebuild_themselves) {
+    const Sum net(Sequential<double>{Dense<double>(2, 3), Tanh<double>()}, Dense<double>(2, 3));
+    std::vector<std::string> seen;
+    const Part<double> other = replaced<double>(
+        net, [&](const Module<double>& layer, const std::string& path) -> std::unique_ptr<Module<double>> {
+            seen.push_back(path + " " + layer.describe());
+            if (path == "right") return std::make_unique<Relu<double>>();
+            return nullptr;
+        });
+    BOOST_TEST(seen == (std::vector<std::string>{"left.0 Dense(2, 3)", "left.1 Tanh", "right Dense(2, 3)"}),
+               boost::test_tools::per_element());
+    std::vector<std::string> paths;
+    each_module(*other, [&](const std::string& path, const Module<double>& module) {
+        paths.push_back(path + ":" + module.describe());
+        return true;
+    });
+    BOOST_TEST(paths == (std::vector<std::string>{":Sum", "left:Sequential(2 parts)", "left.0:Dense(2, 3)",
+                                                  "left.1:Tanh", "right:Relu"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(parameter_count<double>(*other) == 9);
+    BOOST_TEST(parameter_count<double>(net) == 18);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
