@@ -10,7 +10,8 @@
 // Memory that cannot be had is an error that pollen reports, not one of the test.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 #elif defined(__SANITIZE_THREAD__)
-// libtbb is not compiled with the sanitizer, so what it allocates and frees looks unsynchronised.
+// The same. And libtbb is not compiled with the sanitizer, so what it allocates and frees looks unsynchronised.
+extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
 extern "C" const char* __tsan_default_suppressions() { return "called_from_lib:libtbb.so"; }
 #endif
 
