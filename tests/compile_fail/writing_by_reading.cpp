@@ -1,4 +1,4 @@
-// expect: lvalue required as left operand of assignment
+// expect: non-const lvalue reference
 #include <pollen/autograd/tensor.hpp>
 
-void write(pollen::Tensor<double>& x) { x(0) = 1; }
+double& write(pollen::Tensor<double>& x) { return x(0); }

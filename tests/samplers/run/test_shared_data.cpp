@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_SUITE(shared_data)
 
 namespace {
 
-constexpr RunOptions options{.chains = 4, .warmup = 10, .draws = 40, .seed = 3, .show = Show::nothing};
+const RunOptions options{.chains = 4, .warmup = 10, .draws = 40, .seed = 3, .show = Show::nothing};
 
 // x_t ~ N(rho x_(t-1), 1), with the sums over t made number by number from a tensor that is not const. The other model
 // captures it by value, so its tensor shares a buffer with those of all chains.
