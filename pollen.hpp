@@ -2,6 +2,7 @@
 
 // All of pollen's public interface in one include.
 #include <pollen/autograd/gradcheck.hpp>
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/ops.hpp>
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/random.hpp>
@@ -10,6 +11,7 @@
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/autograd/support/version.hpp>
+#include <pollen/autograd/symmetric_eigen.hpp>
 #include <pollen/autograd/tape.hpp>
 #include <pollen/autograd/tensor.hpp>
 #include <pollen/data/formats/csv.hpp>
@@ -42,11 +44,12 @@
 #include <pollen/nn/pruning/prune.hpp>
 #include <pollen/nn/pruning/sparse.hpp>
 #include <pollen/nn/pruning/weight_posteriors.hpp>
-#include <pollen/nn/training/optimiser.hpp>
+#include <pollen/nn/training/optimisers.hpp>
 #include <pollen/nn/training/train.hpp>
 #include <pollen/nn/training/update.hpp>
 #include <pollen/nn/variational/bayes.hpp>
-#include <pollen/nn/variational/low_rank.hpp>
+#include <pollen/nn/variational/low_rank_log_q.hpp>
+#include <pollen/nn/variational/posteriors.hpp>
 #include <pollen/samplers/acceptance.hpp>
 #include <pollen/samplers/calibration/calibration.hpp>
 #include <pollen/samplers/diagnostics/diagnostics.hpp>

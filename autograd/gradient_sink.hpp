@@ -21,7 +21,7 @@ class GradientSink {
     ~GradientSink() = default;
 };
 
-// A sink for one variable; false if there is none.
+// Where the gradient of one variable goes. An empty slot (false) has no sink.
 template <Real T>
 struct SinkSlot {
     GradientSink<T>* sink = nullptr;

@@ -1,5 +1,6 @@
 #include <pollen/autograd/pool.hpp>
 
+#include <pollen/autograd/support/detail/cpu.hpp>
 #include <pollen/autograd/support/error.hpp>
 
 #include <bit>
@@ -9,6 +10,9 @@
 namespace pollen {
 
 namespace {
+
+// Every program with a tensor needs this file, and the linker brings the check along.
+[[gnu::used]] void (*const cpu_check)() = detail::check_cpu;
 
 struct SizeClass {
     std::uint32_t index;

@@ -26,10 +26,7 @@
 // bits (but for the pairs of normals that Box and Muller make of one pair of uniforms; those are independent as well).
 //
 // A number has the same bits whether it is drawn alone, in part of a range or in bulk, on any number of threads, with
-// any width of SIMD. Bits and uniforms in [0, 1) are the same on all machines; normals and uniforms in other bounds are
-// on all that have fused multiply-add, without which (x86-64 before 2013) some of them differ in the last place.
-//
-// Kernels that use random numbers without storing them find them in kernels/draws.hpp.
+// any width of SIMD, and on all CPUs.
 namespace pollen {
 
 struct RandomKey {

@@ -43,7 +43,7 @@ Shape::Shape(std::span<const std::int64_t> sizes) {
         sizes_[i] = sizes[i];
     }
     if (empty) size_ = 0;
-    rank_ = static_cast<int>(sizes.size());
+    rank_ = static_cast<std::int64_t>(sizes.size());
 }
 
 std::string to_string(const Shape& shape) { return list(shape.sizes()); }

@@ -15,11 +15,11 @@ inline constexpr int max_rank = 6;
 // be counted in 63 bits. A shape without axes, (), holds one number.
 class Shape {
   public:
-    Shape() = default;
+    constexpr Shape() = default;
     Shape(std::initializer_list<std::int64_t> sizes) : Shape(std::span(sizes.begin(), sizes.size())) {}
     explicit Shape(std::span<const std::int64_t> sizes);
 
-    int rank() const { return rank_; }
+    int rank() const { return static_cast<int>(rank_); }
     std::int64_t size() const { return size_; }
     std::int64_t operator[](int axis) const { return sizes_[static_cast<std::size_t>(axis)]; }
     std::span<const std::int64_t> sizes() const { return {sizes_.data(), static_cast<std::size_t>(rank_)}; }
@@ -33,21 +33,19 @@ class Shape {
     }
 
     // (0), the shape of a tensor that holds nothing.
-    static Shape nothing() {
+    static constexpr Shape nothing() {
         Shape shape;
-        shape.become_nothing();
+        shape.size_ = 0;
+        shape.rank_ = 1;
         return shape;
-    }
-    void become_nothing() {
-        sizes_[0] = 0;
-        size_ = 0;
-        rank_ = 1;
     }
 
   private:
+    // 64 bytes without padding, copied as a whole. If a member were written by itself, a copy right after it would wait
+    // until the write has reached the cache.
     std::array<std::int64_t, max_rank> sizes_{};
     std::int64_t size_ = 1;
-    int rank_ = 0;
+    std::int64_t rank_ = 0;
 };
 
 // (), (3), (2, 3)

@@ -179,13 +179,20 @@ void TapeState<T>::bind_grad(std::uint32_t index, std::span<T> to) {
 
 template <Real T>
 void TapeState<T>::bind_grad(std::uint32_t index, SinkSlot<T> to) {
-    node(index).sink = to;
+    sinks_.emplace_back(index, to);
 }
 
 template <Real T>
 void TapeState<T>::unbind_grad(std::uint32_t index) {
     node(index).bound = nullptr;
-    node(index).sink = {};
+    std::erase_if(sinks_, [&](const auto& entry) { return entry.first == index; });
+}
+
+template <Real T>
+SinkSlot<T> TapeState<T>::sink_of(std::uint32_t index) const {
+    for (const auto& [variable, sink] : sinks_)
+        if (variable == index) return sink;
+    return {};
 }
 
 template <Real T>
@@ -206,20 +213,23 @@ void TapeState<T>::seed(const Var<T>& output, const Tensor<T>& seed) {
 // dL/dx += dL/dy dy/dx, from the last node to the first: when a node has its turn, all that it goes into had theirs.
 template <Real T>
 void TapeState<T>::run_backward(std::uint32_t last) {
+    Node* second = nullptr;  // the second result of the op that is next
     for (std::uint32_t i = last + 1; i-- > 0;) {
         Node& n = node(i);
         if (!n.grad) continue;
         if (n.second) {
-            // The op's closure, which has its turn next, needs a gradient of the first result, too.
+            // The op's closure needs a gradient of the first result, too.
             const GradientSlot<T> first = slot(i - 1);
             if (first.fresh) std::fill_n(first.data, node(i - 1).value.size(), T(0));
+            second = &n;
             continue;
         }
         if (!n.backward) continue;
         Backward<T> context(*this, i);
         n.backward(context);
         if (n.grad && !n.keep_grad) release_grad(n);
-        if (i + 1 < size_ && node(i + 1).second && !node(i + 1).keep_grad) release_grad(node(i + 1));
+        if (second && !second->keep_grad) release_grad(*second);
+        second = nullptr;
     }
 }
 
@@ -239,25 +249,24 @@ void TapeState<T>::rewind(std::uint32_t size) {
         n.needs_grad = false;
         n.keep_grad = false;
         n.bound = nullptr;
-        n.sink = {};
         n.second = false;
         if (n.input_count) inputs_left = n.first_input;
         n.input_count = 0;
     }
     inputs_.resize(inputs_left);
     while (!steps_.empty() && steps_.back()->node >= size) steps_.pop_back();
+    if (!sinks_.empty()) std::erase_if(sinks_, [&](const auto& entry) { return entry.first >= size; });
     size_ = size;
     ++generation_;
 }
 
 template <Real T>
-Var<T> TapeState<T>::record_second(const char* name, const Var<T>& first, Tensor<T>&& value) {
+Var<T> TapeState<T>::append_second(const char* name, const Var<T>& first, Tensor<T>&& value) {
     if (first.index() + 1 != size_ || first.state_ != this)
         throw TapeError(std::string(name) + ": a second result has to follow the first");
     const bool needs_grad = node(first.index()).needs_grad;
     Node& n = append(name, std::move(value));
     n.needs_grad = n.second = needs_grad;
-    if (replays_) add_step(std::span(&first, 1));
     if (needs_grad) {
         n.first_input = static_cast<std::uint32_t>(inputs_.size());
         n.input_count = 1;
@@ -268,14 +277,13 @@ Var<T> TapeState<T>::record_second(const char* name, const Var<T>& first, Tensor
 
 template <Real T>
 bool Backward<T>::has_sink(int k) const {
-    return state_.node(input_index(k)).sink && state_.uses(input_index(k)) == 1;
+    return state_.sink_of(input_index(k)) && state_.uses(input_index(k)) == 1;
 }
 
 template <Real T>
 SinkSlot<T> Backward<T>::sink(int k) {
-    auto& variable = state_.node(input_index(k));
-    variable.value = Tensor<T>();
-    return variable.sink;
+    state_.node(input_index(k)).value = Tensor<T>();
+    return state_.sink_of(input_index(k));
 }
 
 template <Real T>

@@ -173,7 +173,6 @@ class TapeState {
         Tensor<T> value;
         Buffer* grad = nullptr;  // made when first needed
         T* bound = nullptr;      // where the gradient is added instead, see Tape::accumulate_into
-        SinkSlot<T> sink;        // ... or taken in pieces, if an op can give them
         const char* name = "";
         std::uint32_t first_input = 0;
         std::uint32_t input_count = 0;
@@ -240,8 +239,16 @@ class TapeState {
         return record(name, inputs, std::move(value), std::forward<F>(forward), std::forward<B>(backward));
     }
 
-    // A second result of the op recorded last, whose closure takes the gradients of both. It has no forward.
-    Var<T> record_second(const char* name, const Var<T>& first, Tensor<T>&& value);
+    // A second result of the op recorded last, whose closure takes the gradients of both; inputs[0] is the first.
+    template <class F>
+    Var<T> record_second(const char* name, std::span<const Var<T>> inputs, const Shape& shape, F&& forward) {
+        Tensor<T> value = empty(shape);
+        Forward<T> node(*this, value.fresh_data(), shape, inputs);
+        forward(node);
+        const Var<T> second = append_second(name, inputs[0], std::move(value));
+        if (replays_) keep_forward(inputs, std::forward<F>(forward));
+        return second;
+    }
 
     GradientSlot<T> slot(std::uint32_t index) {
         Node& n = node(index);
@@ -260,6 +267,7 @@ class TapeState {
     void bind_grad(std::uint32_t index, std::span<T> to);
     void bind_grad(std::uint32_t index, SinkSlot<T> to);
     void unbind_grad(std::uint32_t index);
+    SinkSlot<T> sink_of(std::uint32_t index) const;  // empty if the node has no sink
     void seed(const Var<T>& output, const Tensor<T>& seed);
     void run_backward(std::uint32_t last);
     void replay();
@@ -315,6 +323,7 @@ class TapeState {
         return node(input.index_);
     }
     [[noreturn]] void fail_input(const char* name, Var<T> input);
+    Var<T> append_second(const char* name, const Var<T>& first, Tensor<T>&& value);
     void grow();
     // To the pool, without an atomic operation where the tape is the only owner.
     void give_back(Buffer* buffer) {
@@ -340,6 +349,7 @@ class TapeState {
     bool replays_ = false;
     Pool pool_{Pool::Sharing::one_thread};
     std::vector<std::unique_ptr<Step>> steps_;
+    std::vector<std::pair<std::uint32_t, SinkSlot<T>>> sinks_;  // of the variables that have one
 };
 
 template <Real T>

@@ -1,11 +1,13 @@
 #include <pollen/autograd/tensor.hpp>
 
+#include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 
 namespace pollen {
 
@@ -131,6 +133,12 @@ bool allclose(const Tensor<T>& a, const Tensor<T>& b, T rtol, T atol) {
 
 template <class To, class From>
 Tensor<To> cast(const Tensor<From>& tensor) {
+    // What becomes of a number that the integer cannot hold differs between CPUs.
+    if constexpr (std::is_integral_v<To>)
+        for (std::int64_t i = 0; i < tensor.size(); ++i)
+            if (const double x = static_cast<double>(tensor.data()[i]); !(x > -0x1p31 - 1 && x < 0x1p31))
+                throw ValueError("cast: element " + std::to_string(i) + " is " + to_text(x) +
+                                 "; an int32 holds -2147483648 to 2147483647");
     Tensor<To> result = Tensor<To>::empty(tensor.shape());
     std::transform(tensor.begin(), tensor.end(), result.fresh_data(), [](From x) { return static_cast<To>(x); });
     return result;

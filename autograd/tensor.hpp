@@ -113,9 +113,9 @@ class Tensor {
     // The same shape and the same numbers; as for numbers, NaN equals nothing.
     bool operator==(const Tensor& other) const;
 
-    // True where no other tensor's life is needed for this one's.
+    // True if the tensor owns its memory, alone or with others, or is empty.
     bool owns() const { return owner_ || !data_; }
-    // True where another tensor has the same buffer.
+    // True if another tensor has the same buffer.
     bool shared() const { return owner_ && !owner_->unique(); }
 
     // The buffer, given up without being released: how a tape hands buffers straight back to its pool.
@@ -139,7 +139,7 @@ class Tensor {
     void forget() {
         data_ = nullptr;
         owner_ = nullptr;
-        shape_.become_nothing();
+        shape_ = Shape::nothing();
     }
     std::int64_t offset(std::initializer_list<std::int64_t> index) const;
 
@@ -161,7 +161,8 @@ std::ostream& operator<<(std::ostream& out, const Tensor<T>& tensor);
 template <Real T>
 bool allclose(const Tensor<T>& a, const Tensor<T>& b, T rtol, T atol);
 
-// The numbers in the other type.
+// The numbers in the other type. Integers are rounded towards 0. Throws a ValueError if an integer cannot hold a
+// number.
 template <class To, class From>
 Tensor<To> cast(const Tensor<From>& tensor);
 

@@ -1,9 +1,9 @@
 // Runs the rows of all suites with Google Benchmark, the two sides of a row in alternation, and compares the fastest
 // repetition of each. usage: pollen_bench [SUITE] [--json FILE]
 #include "bench.hpp"
+#include "openblas_peer.hpp"
 #include "peers.hpp"
 
-#include <pollen/autograd/kernels/gemm.hpp>
 #include <pollen/autograd/parallel.hpp>
 
 #include <benchmark/benchmark.h>
@@ -167,7 +167,7 @@ int run(int argc, char** argv) {
     std::printf(
         "%d threads, OpenBLAS kernels: %s; the fastest of %d rounds of %d repetitions; a ratio below its goal "
         "is marked <\n\n",
-        thread_count(), kernels::blas_kernel_family().c_str(), rounds, repetitions);
+        thread_count(), openblas_kernels().c_str(), rounds, repetitions);
     print_header();
     Fastest fastest;
     for (int round = 1; round < rounds; ++round)
@@ -190,4 +190,7 @@ void keep(const void* x) { benchmark::DoNotOptimize(x); }
 
 }  // namespace pollen::bench
 
-int main(int argc, char** argv) { return pollen::bench::run(argc, argv); }
+int main(int argc, char** argv) {
+    pollen::bench::use_best_openblas_kernels(argv);
+    return pollen::bench::run(argc, argv);
+}

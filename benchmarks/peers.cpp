@@ -1,6 +1,6 @@
 #include "peers.hpp"
 
-#include <pollen/autograd/kernels/gemm.hpp>
+#include "openblas_peer.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -27,7 +27,7 @@ Peers::Peers(const std::vector<std::string>& names) {
             say("PyTorch is not installed (package python3-torch): its rows have no ratio.");
         else
             for (const std::string threads : {"1", "2"})
-                ask("OPENBLAS_CORETYPE=" + kernels::blas_kernel_family() + " OMP_NUM_THREADS=" + threads +
+                ask("OPENBLAS_CORETYPE=" + openblas_kernels() + " OMP_NUM_THREADS=" + threads +
                         " OPENBLAS_NUM_THREADS=" + threads + " /usr/bin/python3 '" POLLEN_PEERS_DIR "/torch_peer.py' " +
                         threads,
                     for_torch, "PyTorch");

@@ -1,8 +1,7 @@
 # Finds the single-threaded OpenBLAS as a static archive and defines OpenBLASSerial::OpenBLASSerial.
 #
-# Single-threaded, because pollen cuts a matrix product into blocks itself. Static, because pollen chooses the kernel
-# family from the CPU's features before OpenBLAS starts up, and only inside one link is it early enough for that. Where
-# the archive is missing any other OpenBLAS will do, at a price that the warning names. Set OpenBLASSerial_LIBRARY to
+# The tests compare with it and the benchmarks race against it; the library does without. Single-threaded, so that it
+# starts no threads beside pollen's. If the archive is missing, any other OpenBLAS will do. Set OpenBLASSerial_LIBRARY to
 # choose one by hand.
 
 find_library(OpenBLASSerial_LIBRARY NAMES libopenblas.a PATH_SUFFIXES openblas-serial)
@@ -32,10 +31,5 @@ if(OpenBLASSerial_FOUND AND NOT TARGET OpenBLASSerial::OpenBLASSerial)
         endif()
         target_link_libraries(OpenBLASSerial::OpenBLASSerial INTERFACE m)
         unset(_openblas_name)
-    endif()
-    if(NOT OpenBLASSerial_LIBRARY MATCHES "/openblas-serial/.*\\.a$")
-        message(WARNING "pollen uses ${OpenBLASSerial_LIBRARY}. It may start threads of its own and, on a CPU newer than "
-                        "itself, run its slowest kernels. The package libopenblas-serial-dev (Debian, Ubuntu) has the "
-                        "single-threaded static archive.")
     endif()
 endif()

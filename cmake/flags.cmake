@@ -49,8 +49,30 @@ function(pollen_warnings target)
     endif()
 endfunction()
 
-# The instruction set of the library, for targets that share its private headers.
+# What is rounded once and what twice is written in the source: no compiler may fuse a multiplication with an addition, nor
+# change the order of a sum, whatever flags the user has set.
+function(pollen_contraction_off target)
+    target_compile_options(${target} PRIVATE -fno-fast-math -ffp-contract=off)
+endfunction()
+
+# Every CPU that pollen runs on has fused multiply-adds; without them results would have other bits.
+if(POLLEN_X86)
+    include(CheckCXXSourceCompiles)
+    string(MAKE_C_IDENTIFIER "POLLEN_FMA_${POLLEN_MARCH}" fma)
+    if(POLLEN_MARCH)
+        set(CMAKE_REQUIRED_FLAGS -march=${POLLEN_MARCH})
+    endif()
+    check_cxx_source_compiles("#if !defined(__AVX2__) || !defined(__FMA__)\n#error\n#endif\nint main() {}" ${fma})
+    unset(CMAKE_REQUIRED_FLAGS)
+    if(NOT ${fma})
+        message(FATAL_ERROR "pollen needs AVX2 and FMA, which POLLEN_MARCH=\"${POLLEN_MARCH}\" does not have (or the compiler "
+                            "does not know). It takes x86-64-v3, x86-64-v4, and native on a CPU that has them.")
+    endif()
+endif()
+
+# The arithmetic and the instruction set of the library, also for targets that share its private headers.
 function(pollen_march target)
+    pollen_contraction_off(${target})
     if(POLLEN_MARCH)
         target_compile_options(${target} PRIVATE -march=${POLLEN_MARCH})
     endif()
@@ -84,4 +106,37 @@ function(pollen_library_flags target)
     if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE)
         set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     endif()
+endfunction()
+
+# Compiles up to `count` sources of a folder as one, since what they share is then read and instantiated once. The names
+# in their anonymous namespaces must differ, so folders whose sources use the same ones are left out; so are kernels/,
+# whose inlining is not to depend on neighbours.
+function(pollen_compile_together target count)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "EXCEPT")
+    if(NOT POLLEN_TOGETHER)
+        return()
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP
+                                               UNITY_BUILD_CODE_AFTER_INCLUDE "#undef POLLEN_INSTANTIATE")
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # Inlining is as free as in a small file. And g++ takes the sources for headers, of which it warns if they use
+        # anonymous namespaces.
+        target_compile_options(${target} PRIVATE --param=large-unit-insns=1000000 -Wno-subobject-linkage)
+    endif()
+    get_target_property(sources ${target} SOURCES)
+    foreach(source ${sources})
+        cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE folder)
+        cmake_path(GET folder PARENT_PATH folder)
+        cmake_path(RELATIVE_PATH folder)
+        if(folder IN_LIST arg_EXCEPT OR folder MATCHES "kernels$|^\\.$")
+            continue()
+        endif()
+        string(MAKE_C_IDENTIFIER "${folder}" name)
+        if(NOT DEFINED members_${name})
+            set(members_${name} 0)
+        endif()
+        math(EXPR group "${members_${name}} / ${count}")
+        math(EXPR members_${name} "${members_${name}} + 1")
+        set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${group})
+    endforeach()
 endfunction()

@@ -25,4 +25,4 @@ configure_package_config_file(cmake/pollenConfig.cmake.in ${PROJECT_BINARY_DIR}/
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/pollenConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/pollenConfig.cmake ${PROJECT_BINARY_DIR}/pollenConfigVersion.cmake
-              cmake/FindOpenBLASSerial.cmake cmake/FindLibZip.cmake cmake/FindNetCDF.cmake DESTINATION ${package_dir})
+              cmake/FindLibZip.cmake cmake/FindNetCDF.cmake DESTINATION ${package_dir})

@@ -29,6 +29,7 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/likelihoods/gaussian.hpp>
 #include <pollen/nn/potentials/network_potential.hpp>
 #include <pollen/nn/training/train.hpp>
@@ -133,7 +134,7 @@ std::pair<std::vector<double>, std::vector<double>> ellipse(const Line& line) {
     std::pair<std::vector<double>, std::vector<double>> points;
     const double sd_a = std::sqrt(line.variance_a), sd_b = std::sqrt(line.variance_b), rho = line.correlation();
     for (int k = 0; k <= 100; ++k) {
-        const double angle = 2 * std::numbers::pi * k / 100, u = std::cos(angle), v = std::sin(angle);
+        const double angle = 2 * std::numbers::pi * k / 100, u = math::cos(angle), v = math::sin(angle);
         points.first.push_back(line.a + 2 * sd_a * u);
         points.second.push_back(line.b + 2 * sd_b * (rho * u + std::sqrt(1 - rho * rho) * v));
     }
@@ -191,10 +192,11 @@ int main(int argc, char** argv) {
                               .samples = 10}));
         const auto& weight = *twin.weights()[0].posterior;
         const auto& bias = *twin.weights()[1].posterior;
+        const double weight_sd = weight.sd_value().item(), bias_sd = bias.sd_value().item();
         const Line bbb{.a = bias.mean_value().item(),
                        .b = weight.mean_value().item(),
-                       .variance_a = std::pow(bias.sd_value().item(), 2),
-                       .variance_b = std::pow(weight.sd_value().item(), 2)};
+                       .variance_a = bias_sd * bias_sd,
+                       .variance_b = weight_sd * weight_sd};
 
         ResultTable table(
             {"method", "intercept", "its sd", "slope", "sd of the slope", "correlation", "sd at x = 2", "sd at x = 5"});

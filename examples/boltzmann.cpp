@@ -35,6 +35,7 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/samplers/full_batch/metropolis.hpp>
 #include <pollen/samplers/full_batch/nuts.hpp>
 #include <pollen/samplers/full_batch/tempering.hpp>
@@ -56,7 +57,8 @@ ResultTable table_of_symmetries(std::uint64_t seed) {
         const auto all = images(theta);
         for (const std::vector<double>& image : all)
             difference = std::max(difference, std::abs(potential.evaluate(image, {}).total() - here));
-        const double count = std::tgamma(static_cast<double>(n) + 1) * std::exp2(static_cast<double>(n));
+        double count = 1;  // n! 2^n
+        for (std::int64_t k = 1; k <= n; ++k) count *= static_cast<double>(2 * k);
         table.row({std::to_string(n), {count, 0}, {static_cast<double>(all.size()), 0}, {here, 4}, {difference, 12}});
     }
     return table;
@@ -105,7 +107,7 @@ void draw_density(Panel& panel, double T) {
     std::vector<double> at, density;
     for (double w = -7.95; w < 8; w += 0.1) at.push_back(w);
     for (const double w2 : at)
-        for (const double w1 : at) density.push_back(std::exp(Valley(w1, w2).log_weight(T)));
+        for (const double w1 : at) density.push_back(math::exp(Valley(w1, w2).log_weight(T)));
     const double highest = std::ranges::max(density);
     for (double& d : density) d /= highest;
     panel.heat(at, at, density);

@@ -25,6 +25,7 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/data/sets/dataset.hpp>
 #include <pollen/nn/distributions/multivariate_normal.hpp>
 #include <pollen/nn/potentials/model.hpp>
@@ -82,8 +83,8 @@ Tensor<double> make_items() {
     const double radius = std::sqrt(2.0 * (items - 1) / items);
     for (std::int64_t i = 0; i < items; ++i) {
         const double angle = 2 * std::numbers::pi * static_cast<double>(i) / items;
-        points.mutable_at(i, 0) = radius * r.aa * std::cos(angle);
-        points.mutable_at(i, 1) = radius * (r.ba * std::cos(angle) + r.bb * std::sin(angle));
+        points.mutable_at(i, 0) = radius * r.aa * math::cos(angle);
+        points.mutable_at(i, 1) = radius * (r.ba * math::cos(angle) + r.bb * math::sin(angle));
     }
     return points;
 }
@@ -122,7 +123,7 @@ Matrix law(const Matrix& step, const Matrix& v) {
 // KL[N(0, S) || posterior] = (Tr L S - d - log det L S) / 2
 double divergence(const Matrix& s) {
     const Matrix ratio = curvature() * s;
-    return (ratio.trace() - 2 - std::log(ratio.determinant())) / 2;
+    return (ratio.trace() - 2 - math::log(ratio.determinant())) / 2;
 }
 
 // ---- Measurements. ----
@@ -168,8 +169,8 @@ void ellipse(Panel& panel, const std::string& name, const Matrix& s) {
     const Matrix r = cholesky(s);
     for (int k = 0; k <= 100; ++k) {
         const double angle = 2 * std::numbers::pi * k / 100;
-        x.push_back(2 * r.aa * std::cos(angle));
-        y.push_back(2 * (r.ba * std::cos(angle) + r.bb * std::sin(angle)));
+        x.push_back(2 * r.aa * math::cos(angle));
+        y.push_back(2 * (r.ba * math::cos(angle) + r.bb * math::sin(angle)));
     }
     panel.line(name, x, y);
 }

@@ -1,4 +1,4 @@
-// An op of one's own, outside the library: a function for its value, and one that passes the gradient on.
+// An op of your own, outside the library: a function for its value, and one that passes the gradient on.
 //
 //     ./run example custom_op
 //
@@ -38,7 +38,8 @@ Var<T> huber(Var<T> x) {
 }
 
 int main(int argc, char** argv) {
-    Example example("An op of one's own, outside the library, and its gradient held against differences.", "no time");
+    Example example("An op of your own, outside the library, and its gradient held against differences.",
+                    "less than a second");
     return example.run(argc, argv, [&] {
         Tape<double> tape;
         const auto x = tape.variable({0.5, -3, 0});

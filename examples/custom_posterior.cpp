@@ -1,4 +1,4 @@
-// A posterior of one's own: Laplace instead of normal laws for the weights, in one small class.
+// A posterior of your own: Laplace instead of normal laws for the weights, in one small class.
 //
 //     ./run example custom_posterior
 //
@@ -12,6 +12,7 @@
 #include "common/example.hpp"
 #include "common/table.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/likelihoods.hpp>
 #include <pollen/nn/priors.hpp>
 #include <pollen/nn/training/train.hpp>
@@ -32,7 +33,7 @@ template <Real T>
 class LaplacePosterior final : public Concrete<LaplacePosterior<T>, Posterior<T>> {
   public:
     LaplacePosterior(const Parameter<T>& parameter, double initial_scale) : mu(parameter) {
-        rho = {.shape = mu.shape, .init = Init::constant(std::log(std::expm1(initial_scale)))};
+        rho = {.shape = mu.shape, .init = Init::constant(math::log(math::expm1(initial_scale)))};
         start_with(rho, mu);
     }
 
@@ -44,13 +45,13 @@ class LaplacePosterior final : public Concrete<LaplacePosterior<T>, Posterior<T>
         for (T& u : eps.mutable_values()) {
             // The sign of u, and an exponential number from its size, of which -1 itself would make an infinite one.
             const T size = std::min(std::abs(u), 1 - std::numeric_limits<T>::epsilon());
-            u = std::copysign(std::log1p(-size), u);
+            u = std::copysign(math::log1p(-size), u);
             total += static_cast<double>(std::abs(u));
         }
         const Var<T> r = pass(rho), b = softplus(r);
         const Var<T> w = pass(mu) + b * eps;
         const Var<T> log_q =
-            sum(log_softplus(r)) * -1.0 - (total + static_cast<double>(mu.shape.size()) * std::log(2.0));
+            sum(log_softplus(r)) * -1.0 - (total + static_cast<double>(mu.shape.size()) * math::log(2.0));
         return {w, stack({log_q, log_prior(prior, w, pass.complexity_value())})};
     }
     Var<T> mean(Pass<T>& pass) const override { return pass(mu); }
@@ -58,7 +59,7 @@ class LaplacePosterior final : public Concrete<LaplacePosterior<T>, Posterior<T>
     Tensor<T> mean_value() const override { return mu.value; }
     Tensor<T> sd_value() const override {  // sqrt(2) b
         Tensor<T> sd = rho.value;
-        for (T& x : sd.mutable_values()) x = std::sqrt(T(2)) * std::log1p(std::exp(x));
+        for (T& x : sd.mutable_values()) x = std::sqrt(T(2)) * math::softplus(x);
         return sd;
     }
     void set_mean(const Tensor<T>& mean) override {
@@ -78,7 +79,8 @@ class LaplacePosterior final : public Concrete<LaplacePosterior<T>, Posterior<T>
     // log log(1 + exp(rho)). Below -15 it is rho to the digits of a float, and exp(rho) may be rounded to 0.
     static Var<T> log_softplus(Var<T> rho) {
         const Var<T> above = relu(rho + 15.0);
-        return log(softplus(above - 15.0)) + (rho + 15.0 - above);
+        const Var<T> log_above = log(softplus(above - 15.0)), below = rho + 15.0 - above;
+        return log_above + below;
     }
 
     Parameter<T> mu, rho;
@@ -112,7 +114,7 @@ Fit fit(const Dataset<double>& data, std::int64_t epochs, std::uint64_t seed, Ma
 }
 
 int main(int argc, char** argv) {
-    Example example("A posterior of one's own: Laplace instead of normal laws for the weights.", "three seconds");
+    Example example("A posterior of your own: Laplace instead of normal laws for the weights.", "three seconds");
     std::int64_t epochs = 20000;
     example.option("--epochs", epochs, 3000, "steps of Adam, each on all points", 3);
     return example.run(argc, argv, [&] {

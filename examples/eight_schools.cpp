@@ -17,13 +17,13 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions.hpp>
 #include <pollen/nn/potentials/model.hpp>
 #include <pollen/samplers/full_batch/nuts.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <numeric>
 
@@ -83,7 +83,7 @@ void draw_funnel(Panel& panel, const Draws& draws) {
     std::vector<double> effect, log_tau, divergent_effect, divergent_log_tau;
     for (std::int64_t i = 0; i < tau.size(); ++i) {
         effect.push_back(theta.data()[i]);
-        log_tau.push_back(std::log(tau.data()[i]));
+        log_tau.push_back(math::log(tau.data()[i]));
         if (divergent.data()[i] == 0) continue;
         divergent_effect.push_back(effect.back());
         divergent_log_tau.push_back(log_tau.back());

@@ -14,7 +14,7 @@
 using namespace pollen;
 
 int main(int argc, char** argv) {
-    Example example("A function, its gradient, and the tape behind it.", "no time");
+    Example example("A function, its gradient, and the tape behind it.", "less than a second");
     return example.run(argc, argv, [&] {
         const Tensor<double> x{{1, 2}, {3, 4}, {5, 6}};
         const Tensor<double> y{1, 0, 2};

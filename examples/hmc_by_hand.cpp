@@ -17,6 +17,7 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/ops.hpp>
 #include <pollen/autograd/random.hpp>
 #include <pollen/autograd/tape.hpp>
@@ -47,7 +48,7 @@ std::size_t column_of(double x) {
     return static_cast<std::size_t>(std::lround((x + plot_x) / (2 * plot_x) * (plot_width - 1)));
 }
 
-double curve(double x) { return std::sin(3 * x) * std::cos(x); }
+double curve(double x) { return math::sin(3 * x) * math::cos(x); }
 
 struct Data {
     Tensor<double> x, y;
@@ -89,7 +90,8 @@ double potential(Tape<double>& tape, const Data& data, const Weights& weights, W
     tape.clear();
     std::vector<Var<double>> w;
     for (const Tensor<double>& t : weights) w.push_back(tape.borrow_variable(t));
-    Var<double> u = sum(square(network(tape.borrow(data.x), w) - tape.borrow(data.y))) / (2 * noise_sd * noise_sd);
+    const Var<double> outputs = network(tape.borrow(data.x), w);
+    Var<double> u = sum(square(outputs - tape.borrow(data.y))) / (2 * noise_sd * noise_sd);
     for (const Var<double>& v : w) u = u + sum(square(v)) / (2 * prior_sd * prior_sd);
     tape.backward(u);
     for (std::size_t k = 0; k < w.size(); ++k) gradient[k] = w[k].grad();
@@ -149,7 +151,7 @@ Weights descend(Tape<double>& tape, const Data& data, Weights w, int steps) {
     double u = 0;
     for (int step = 1; step <= steps; ++step) {
         u = potential(tape, data, w, gradient);
-        const double rate = descent_rate * std::sqrt(1 - std::pow(0.999, step)) / (1 - std::pow(0.9, step));
+        const double rate = descent_rate * std::sqrt(1 - math::pow(0.999, step)) / (1 - math::pow(0.9, step));
         for (std::size_t k = 0; k < w.size(); ++k) {
             double *at = w[k].mutable_data(), *m_k = m[k].mutable_data(), *v_k = v[k].mutable_data();
             for (std::int64_t i = 0; i < w[k].size(); ++i) {
@@ -191,14 +193,14 @@ void run(const Example& example, std::int64_t chain, std::int64_t discarded) {
         }
         // A trajectory that left for where the energy is infinite, or not a number, is rejected.
         const double next_energy = next_u + norm2(p) / 2;
-        const double accept = std::isfinite(next_energy) ? std::min(1.0, std::exp(energy - next_energy)) : 0;
+        const double accept = std::isfinite(next_energy) ? std::min(1.0, math::exp(energy - next_energy)) : 0;
         if (random.uniform() < accept) {
             w = next;
             u = next_u;
             gradient = slope;
         }
         if (draw < discarded) {
-            step_size *= std::exp(0.1 * (accept - target_acceptance));
+            step_size *= math::exp(0.1 * (accept - target_acceptance));
             continue;
         }
         acceptance += accept / static_cast<double>(chain);

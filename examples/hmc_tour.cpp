@@ -21,6 +21,7 @@
 #include "common/stage.hpp"
 #include "common/table.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions.hpp>
 #include <pollen/nn/potentials/model.hpp>
 #include <pollen/samplers/diagnostics/temperature.hpp>
@@ -229,7 +230,7 @@ void double_well(Model<double>& m) {
 // exp(-U / T) over its integral, on a grid.
 std::vector<double> exact_density(Potential<double>& potential, double t, const std::vector<double>& grid) {
     std::vector<double> density;
-    for (const double& x : grid) density.push_back(std::exp(-potential.evaluate({&x, 1}, {}).total() / t));
+    for (const double& x : grid) density.push_back(math::exp(-potential.evaluate({&x, 1}, {}).total() / t));
     const double integral = std::accumulate(density.begin(), density.end(), 0.0) * (grid[1] - grid[0]);
     for (double& d : density) d /= integral;
     return density;

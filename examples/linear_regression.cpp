@@ -8,6 +8,7 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/layers/dense.hpp>
 #include <pollen/nn/likelihoods.hpp>
 #include <pollen/nn/training/train.hpp>
@@ -58,7 +59,7 @@ int main(int argc, char** argv) {
             table.row({name,
                        {line.weight.value.item(), 4},
                        {line.bias.value.item(), 4},
-                       learned ? Cell(std::exp(likelihood.log_sd.value.item()), 4) : Cell("")});
+                       learned ? Cell(math::exp(likelihood.log_sd.value.item()), 4) : Cell("")});
         };
         fit("gradient descent", Gaussian<double>::known(1));
         fit("... with the noise learned", Gaussian<double>::learned(1));

@@ -26,6 +26,7 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/layers/dense.hpp>
 #include <pollen/nn/likelihoods/bernoulli.hpp>
 #include <pollen/nn/potentials/network_potential.hpp>
@@ -57,14 +58,12 @@ struct Weights {
     double logit(Place at) const { return bias + x * at.x + y * at.y; }
 };
 
-double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
-
 // log p(w) + log p(data | w), without constants
 double log_posterior(const Weights& w) {
     double log_p = -(w.bias * w.bias + w.x * w.x + w.y * w.y) / (2 * prior_sd * prior_sd);
     for (std::int64_t i = 0; i < classes.size(); ++i) {
         const double z = w.logit({points(i, 0), points(i, 1)});
-        log_p -= std::log1p(std::exp(classes(i) == 1 ? -z : z));
+        log_p -= math::softplus(classes(i) == 1 ? -z : z);
     }
     return log_p;
 }
@@ -78,9 +77,9 @@ std::vector<double> exact_averages(const std::vector<Place>& places) {
         for (double x = -8; x < 16; x += step)
             for (double y = -8; y < 16; y += step) {
                 const Weights w{bias, x, y};
-                const double p = std::exp(log_posterior(w));
+                const double p = math::exp(log_posterior(w));
                 total += p;
-                for (std::size_t k = 0; k < places.size(); ++k) sums[k] += p * sigmoid(w.logit(places[k]));
+                for (std::size_t k = 0; k < places.size(); ++k) sums[k] += p * math::sigmoid(w.logit(places[k]));
             }
     for (double& sum : sums) sum /= total;
     return sums;
@@ -92,7 +91,7 @@ Tensor<double> probabilities(const Draws& draws, Place at) {
     const Tensor<double> x = draws.at("weight", {0, 0}), y = draws.at("weight", {0, 1});
     for (std::int64_t i = 0; i < bias.size(); ++i) {
         double& p = bias.mutable_data()[i];
-        p = sigmoid(Weights{p, x.data()[i], y.data()[i]}.logit(at));
+        p = math::sigmoid(Weights{p, x.data()[i], y.data()[i]}.logit(at));
     }
     return bias;
 }
@@ -114,7 +113,7 @@ class Map {
     }
     Tensor<double> places() const { return Tensor<double>({std::ssize(p_), 2}, places_); }
     void add(const Tensor<double>& logits, double weight) {
-        for (std::size_t i = 0; i < p_.size(); ++i) p_[i] += weight * sigmoid(logits.data()[i]);
+        for (std::size_t i = 0; i < p_.size(); ++i) p_[i] += weight * math::sigmoid(logits.data()[i]);
         weight_ += weight;
     }
     void draw(Panel& panel) const {
@@ -196,7 +195,7 @@ int main(int argc, char** argv) {
             char name[40];
             std::snprintf(name, sizeof name, "(%g, %g)", places[k].x, places[k].y);
             table.row({name,
-                       {sigmoid(best.logit(places[k])), 3},
+                       {math::sigmoid(best.logit(places[k])), 3},
                        average(nuts, places[k]),
                        average(sgld, places[k]),
                        {exact[k], 3}});
@@ -220,7 +219,7 @@ int main(int argc, char** argv) {
         for (int d = 0; d <= 40; ++d) {
             along.push_back({-d / std::sqrt(2.0), d / std::sqrt(2.0)});
             distance.push_back(d);
-            point.push_back(sigmoid(best.logit(along.back())));
+            point.push_back(math::sigmoid(best.logit(along.back())));
             // By turns, so that the marks of one do not hide those of the other.
             const bool even = d % 2 == 0;
             (even ? at_nuts : at_sgld).push_back(d);

@@ -18,6 +18,7 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/data/sets/embedded.hpp>
 #include <pollen/data/sets/image_set.hpp>
 #include <pollen/nn/layers.hpp>
@@ -47,7 +48,7 @@ constexpr double initial_sd = 0.02;
 constexpr double weak_kl = 0.03;
 constexpr std::int64_t samples = 20;  // of the weights, for predictions
 const Prior gaussian = GaussianPrior{.sd = 0.1};
-const Prior mixture = ScaleMixturePrior{.pi = 0.25, .sd1 = 1, .sd2 = std::exp(-6.0)};
+const Prior mixture = ScaleMixturePrior{.pi = 0.25, .sd1 = 1, .sd2 = math::exp(-6.0)};
 
 struct Setting {
     const Example& example;

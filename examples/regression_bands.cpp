@@ -13,6 +13,7 @@
 #include "common/figure.hpp"
 #include "common/table.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
 #include <pollen/nn/prediction/predictive.hpp>
@@ -33,7 +34,7 @@ constexpr double noise_of_y = 0.05;  // about what e makes of it
 
 double curve(double x, double e) {
     const double pi = std::numbers::pi;
-    return x + 0.3 * std::sin(2 * pi * (x + e)) + 0.3 * std::sin(4 * pi * (x + e)) + e;
+    return x + 0.3 * math::sin(2 * pi * (x + e)) + 0.3 * math::sin(4 * pi * (x + e)) + e;
 }
 
 Dataset<float> make_data(std::uint64_t seed) {

@@ -21,6 +21,7 @@
 #include "sghmc_double_well/laws.hpp"
 #include "sghmc_double_well/noisy.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/samplers/full_batch/hmc.hpp>
 #include <pollen/samplers/minibatch/naive_sghmc.hpp>
 #include <pollen/samplers/minibatch/sghmc.hpp>
@@ -141,7 +142,7 @@ void phase_space(const Example& example, std::int64_t steps) {
     // Noise adds V dt / 2 to the energy in each unit of time. With a fresh momentum after t = 5, of which sin(t) turns
     // into position, the variance of x ends where it is 1 + V dt (t/2 - sin(2t)/4) / sin(t)^2.
     const double heat = variance * dt / 2, time = static_cast<double>(steps) * dt;
-    const double fresh = 1 + variance * dt * (2.5 - std::sin(10.0) / 4) / std::pow(std::sin(5.0), 2);
+    const double fresh = 1 + variance * dt * (2.5 - math::sin(10.0) / 4) / (math::sin(5.0) * math::sin(5.0));
     show("noise", {.variance = variance}, 0.5 + heat * time);
     show("noise, a fresh momentum every 50 steps", {.variance = variance, .fresh_every = 50}, (1 + fresh) / 2);
     // Friction 3, as with the two wells, would show the error of the step, too: C dt = 0.3 is not small, and raises the
@@ -172,7 +173,7 @@ void draw_walks(Panel& panel, const FunctionPotential<double>& potential, std::u
     walk("SGHMC, step 0.1", Sghmc{.step_size = 0.1, .friction = 0.1, .batch = 1, .noise = 1.0});
     std::vector<double> ring_x, ring_y;
     for (int k = 0; k <= 100; ++k) {
-        const double angle = 2 * std::numbers::pi * k / 100, u = 2 * std::cos(angle), v = 2 * std::sin(angle);
+        const double angle = 2 * std::numbers::pi * k / 100, u = 2 * math::cos(angle), v = 2 * math::sin(angle);
         ring_x.push_back(u);
         ring_y.push_back(correlation * u + std::sqrt(1 - correlation * correlation) * v);
     }

@@ -14,7 +14,7 @@
 // variational path.
 //
 //     stochastic_volatility/   market: the returns            model: the three sets of coordinates
-//                              hybrid: its density            filter: an op of one's own, for z
+//                              hybrid: its density            filter: an op of your own, for z
 //                              method: what draws come to     known: exact moments, and Stan's
 //                              tables, figures, words
 //

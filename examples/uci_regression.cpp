@@ -12,6 +12,7 @@
 #include "common/example.hpp"
 #include "common/table.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/data/formats/csv.hpp>
 #include <pollen/data/sets/table.hpp>
 #include <pollen/nn/layers.hpp>
@@ -39,7 +40,7 @@ pollen::Table friedman(std::int64_t rows, std::uint64_t seed) {
     for (std::int64_t i = 0; i < rows; ++i) {
         double* x = table.values.mutable_data() + 11 * i;
         for (int j = 0; j < 10; ++j) x[j] = random.uniform();
-        x[10] = 10 * std::sin(std::numbers::pi * x[0] * x[1]) + 20 * (x[2] - 0.5) * (x[2] - 0.5) + 10 * x[3] +
+        x[10] = 10 * math::sin(std::numbers::pi * x[0] * x[1]) + 20 * (x[2] - 0.5) * (x[2] - 0.5) + 10 * x[3] +
                 5 * x[4] + random.normal();
     }
     return table;
@@ -94,7 +95,7 @@ Tested test_split(const Dataset<float>& data, std::int64_t epochs, std::uint64_t
     // Errors are sd times as large as on the standardised target, densities 1 / sd times as high.
     const double sd = static_cast<double>(targets.sd().item());
     const Evaluation test = evaluate(net, likelihood, test_data);
-    return {test.score * sd, -test.loss - std::log(sd)};
+    return {test.score * sd, -test.loss - math::log(sd)};
 }
 
 int main(int argc, char** argv) {

@@ -12,8 +12,8 @@ double energy_difference(const Energy& a, const Energy& b);
 // It is 0 if the rise is not a number.
 double acceptance_probability(double rise);
 
-// The acceptance to aim at with a random walk in so many dimensions: 0.234 + 0.206 / dimensions, which is 0.44 in one
-// dimension and close to the optima of Gelman, Roberts & Gilks (Efficient Metropolis jumping rules, 1996).
+// The target acceptance of a random walk: 0.234 + 0.206 / dimensions. It is 0.44 in one dimension and close to
+// the optima of Gelman, Roberts & Gilks (Efficient Metropolis jumping rules, 1996).
 double random_walk_target(std::int64_t dimensions);
 
 }  // namespace pollen

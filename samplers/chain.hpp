@@ -123,7 +123,7 @@ double state_bytes_of(const S& sampler, std::int64_t size, std::size_t number) {
     if constexpr (requires { sampler.state_bytes(size, number); })
         return sampler.state_bytes(size, number);
     else
-        return static_cast<double>(size) * static_cast<double>(8 * number + 3 * sizeof(double));
+        return static_cast<double>(size * static_cast<std::int64_t>(8 * number + 3 * sizeof(double)));
 }
 
 }  // namespace pollen

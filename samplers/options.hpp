@@ -31,7 +31,7 @@ void check_fraction(const std::string& sampler, const char* name, double x);
 // "[1 2 3]" for up to 16 numbers; for more, how many they are and a checksum.
 std::string numbers_text(const std::vector<double>& numbers);
 
-// The bytes of so many vectors of `size` numbers, each number of so many bytes: for a sampler's state_bytes().
+// The bytes of `vectors` vectors of `size` numbers of `number` bytes each: for a sampler's state_bytes().
 double vector_bytes(double vectors, std::int64_t size, std::size_t number);
 
 }  // namespace pollen

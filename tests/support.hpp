@@ -12,6 +12,13 @@
 #include <string>
 #include <vector>
 
+// The namespace of a suite is NAME_suite instead of Boost's NAME: several tests are compiled together, and a suite has
+// the name of what it tests.
+#undef BOOST_AUTO_TEST_SUITE_WITH_DECOR
+#define BOOST_AUTO_TEST_SUITE_WITH_DECOR(name, decorators) \
+    namespace name##_suite {                               \
+        BOOST_AUTO_TU_REGISTRAR(name)(BOOST_STRINGIZE(name), __FILE__, __LINE__, decorators);
+
 // What every test of an op needs.
 namespace pollen::test {
 

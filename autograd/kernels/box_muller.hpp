@@ -1,8 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/kernels/rounding.hpp>
-
-#include <xsimd/xsimd.hpp>
+#include <pollen/autograd/kernels/simd.hpp>
 
 #include <array>
 #include <bit>

@@ -52,12 +52,9 @@ void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y, const 
             for (Int k = 0; k < blocks.channel_blocks() * blocks.cuts(); ++k) {
                 const RowBlock block = blocks(group, k / blocks.cuts(), k % blocks.cuts());
                 im2col(s, block, first, count, x, patches);
-                gemm_direct(false, false, s.out, count, block.rows, T(1), w + group * s.out * depth + block.row, depth,
-                            patches, panel<T>,
-                            k > 0 || bias ? T(1)
-                            : whole       ? beta
-                                          : T(0),
-                            c, ldc);
+                const T keep = k > 0 || bias ? T(1) : whole ? beta : T(0);
+                gemm_direct<T>({false, false, s.out, count, block.rows, T(1), w + group * s.out * depth + block.row,
+                                depth, patches, panel<T>, keep, c, ldc});
             }
             if (whole) continue;
             each_image(s, group, first, count, [&](Int at, Int column, Int n) {
@@ -73,7 +70,7 @@ void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y, const 
 
 // dX = W' dY, a panel of columns at a time. A unit of work adds to images, or channels of images, of its own.
 template <class T>
-void convolve_dx(const Convolution& s, const T* dy, const T* w, T beta, T* dx, Pool& pool) {
+void convolve_dx(const Convolution& s, const T* dy, const T* w, T beta, T* dx, Pool& pool, Panels panels) {
     const Int depth = s.depth(), pixels = s.pixels();
     if (s.out == 0) {
         if (beta == T(0)) std::fill_n(dx, s.batch * s.image(), T(0));
@@ -102,15 +99,17 @@ void convolve_dx(const Convolution& s, const T* dy, const T* w, T beta, T* dx, P
             if (beta == T(0))
                 for (Int n = image; n < last_image; ++n)
                     std::fill_n(dx + n * s.image() + (group * s.in + channel) * s.plane(), channels * s.plane(), T(0));
-            for (Int first = image * pixels; first < last_image * pixels; first += panel<T>) {
-                const Int count = std::min(panel<T>, last_image * pixels - first);
+            for (Int first = image * pixels, count; first < last_image * pixels; first += count) {
+                const Int stop = panels == Panels::by_image ? (first / pixels + 1) * pixels : last_image * pixels;
+                count = std::min(panel<T>, stop - first);
                 each_image(s, group, first, count, [&](Int at, Int column, Int n) {
                     copy(s.out, n, dy + at, pixels, results + column, panel<T>);
                 });
                 for (Int k = first_block * blocks.cuts(); k < (first_block + channel_blocks) * blocks.cuts(); ++k) {
                     const RowBlock block = blocks(group, k / blocks.cuts(), k % blocks.cuts());
-                    gemm_direct(false, false, block.rows, count, s.out, T(1), wt + (group * depth + block.row) * s.out,
-                                s.out, results, panel<T>, T(0), patches, panel<T>);
+                    gemm_direct<T>({false, false, block.rows, count, s.out, T(1),
+                                    wt + (group * depth + block.row) * s.out, s.out, results, panel<T>, T(0), patches,
+                                    panel<T>});
                     col2im(s, block, first, count, patches, dx);
                 }
             }
@@ -120,7 +119,7 @@ void convolve_dx(const Convolution& s, const T* dy, const T* w, T beta, T* dx, P
 
 #define POLLEN_INSTANTIATE_CONVOLVE(T)                                               \
     template void convolve(const Convolution&, const T*, const T*, T, T*, const T*); \
-    template void convolve_dx(const Convolution&, const T*, const T*, T, T*, Pool&);
+    template void convolve_dx(const Convolution&, const T*, const T*, T, T*, Pool&, Panels);
 POLLEN_INSTANTIATE_CONVOLVE(float)
 POLLEN_INSTANTIATE_CONVOLVE(double)
 #undef POLLEN_INSTANTIATE_CONVOLVE

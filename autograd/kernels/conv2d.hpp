@@ -17,8 +17,12 @@ namespace pollen::kernels {
 template <class T>
 void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y, const T* bias = nullptr);
 
+// Numbers are added to dX panel by panel. If panels reach over the borders of images, which is faster, the last bits of
+// an image's dX depend on its place in the batch. by_image is for results of a network, which may not.
+enum class Panels { over_images, by_image };
 template <class T>
-void convolve_dx(const Convolution& s, const T* dy, const T* w, T beta, T* dx, Pool& pool);
+void convolve_dx(const Convolution& s, const T* dy, const T* w, T beta, T* dx, Pool& pool,
+                 Panels panels = Panels::over_images);
 
 template <class T>
 void convolve_dw(const Convolution& s, const T* x, const T* dy, T beta, T* dw, Pool& pool);

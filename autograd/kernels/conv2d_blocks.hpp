@@ -1,21 +1,22 @@
 #pragma once
 
 #include <pollen/autograd/kernels/im2col.hpp>
-#include <pollen/autograd/kernels/registers.hpp>
+#include <pollen/autograd/kernels/lanes.hpp>
 
 #include <algorithm>
 
 // How the products of a convolution are cut, for the files that compute them.
 namespace pollen::kernels {
 
-// The columns that gemm_direct takes at a time.
+// The columns that are worked on at a time: what gemm_direct takes at once with AVX-512, and the same on every CPU,
+// since the order in which numbers are added to dX depends on it.
 template <class T>
-constexpr std::int64_t panel = 3 * lanes<T>;
+constexpr std::int64_t panel = 3 * sum_lanes<T>;
 
-// A panel of so many rows of patches stays in the first-level cache.
+// A panel of this many rows of patches stays in the first-level cache.
 constexpr std::int64_t max_rows = 256;
 
-// As many units of work keep all threads busy.
+// This many units of work keep all threads busy.
 constexpr std::int64_t many = 16;
 
 // How many products of m x k by k x n matrices make a task.

@@ -25,7 +25,7 @@ template <class T>
 void transpose_results(const Convolution& s, Int group, Int first, Int count, Int width, const T* dy, T* to) {
     for (Int o = 0; o < s.out; o += width, to += max_columns * width) {
         const Int some = std::min(width, s.out - o);
-        if (some % lanes<T> != 0) std::fill_n(to, count * width, T(0));
+        if (some < width) std::fill_n(to, count * width, T(0));
         each_image(s, group, first, count, [&](Int at, Int column, Int n) {
             transpose_tile<T, false>(dy + at + o * s.pixels(), s.pixels(), to + column * width, width, n, some);
         });
@@ -61,7 +61,7 @@ void convolve_dw(const Convolution& s, const T* x, const T* dy, T beta, T* dw, P
         if (beta == T(0)) std::fill_n(dw, s.groups * s.out * depth, T(0));
         return;
     }
-    const Int ld_sum = round_up(s.out, lanes<T>), size = s.groups * depth * ld_sum;
+    const Int ld_sum = round_up(s.out, sum_lanes<T>), size = s.groups * depth * ld_sum;
     const Int panels = (ld_sum + panel<T> - 1) / panel<T>, width = round_up((ld_sum + panels - 1) / panels, lanes<T>);
 
     const Int most = std::clamp<Int>(max_partials / size, 1, max_parts);
@@ -87,9 +87,9 @@ void convolve_dw(const Convolution& s, const T* x, const T* dy, T beta, T* dw, P
                     const RowBlock block = blocks(group, k / blocks.cuts(), k % blocks.cuts());
                     im2col(s, block, first, count, x, patches);
                     for (Int o = 0; o < ld_sum; o += width)
-                        gemm_direct(false, false, block.rows, std::min(width, ld_sum - o), count, T(1), patches, ld,
-                                    results + o * max_columns, width, first == p * part ? T(0) : T(1),
-                                    sum + block.row * ld_sum + o, ld_sum);
+                        gemm_direct<T>({false, false, block.rows, std::min(width, ld_sum - o), count, T(1), patches, ld,
+                                        results + o * max_columns, width, first == p * part ? T(0) : T(1),
+                                        sum + block.row * ld_sum + o, ld_sum});
                 }
             }
         }

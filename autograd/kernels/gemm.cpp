@@ -1,15 +1,19 @@
 #include <pollen/autograd/kernels/gemm.hpp>
 
-#include <pollen/autograd/detail/cxxblas.hpp>
-#include <pollen/autograd/detail/openblas.hpp>
 #include <pollen/autograd/detail/scratch.hpp>
+#include <pollen/autograd/kernels/gemm_blas.hpp>
 #include <pollen/autograd/kernels/gemm_direct.hpp>
-#include <pollen/autograd/kernels/gemv.hpp>
+#include <pollen/autograd/kernels/gemm_packed.hpp>
+#include <pollen/autograd/kernels/gemm_tile.hpp>
+#include <pollen/autograd/kernels/matrix_by_vector.hpp>
+#include <pollen/autograd/kernels/vector_by_matrix.hpp>
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/support/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
 
 namespace pollen::kernels {
 
@@ -18,20 +22,6 @@ namespace {
 using Int = std::int64_t;
 
 constexpr Int max_int = std::numeric_limits<int>::max();
-
-template <class T>
-struct Product {
-    bool trans_a, trans_b;
-    Int m, n, k;
-    T alpha;
-    const T* a;
-    Int lda;
-    const T* b;
-    Int ldb;
-    T beta;
-    T* c;
-    Int ldc;
-};
 
 void check(bool trans_a, bool trans_b, Int m, Int n, Int k, Int lda, Int ldb, Int ldc) {
     if (m < 0 || n < 0 || k < 0)
@@ -48,15 +38,6 @@ void check(bool trans_a, bool trans_b, Int m, Int n, Int k, Int lda, Int ldb, In
     row("ldc", ldc, n);
 }
 
-template <class T>
-void blas_gemm(const Product<T>& p) {
-    const auto op = [](bool trans) { return trans ? cxxblas::Trans : cxxblas::NoTrans; };
-    const auto size = [](Int n) { return static_cast<int>(n); };
-    const BlasCall call;
-    cxxblas::gemm<int>(cxxblas::RowMajor, op(p.trans_a), op(p.trans_b), size(p.m), size(p.n), size(p.k), p.alpha, p.a,
-                       size(p.lda), p.b, size(p.ldb), p.beta, p.c, size(p.ldc));
-}
-
 // C = beta C
 template <class T>
 void scale(Int m, Int n, T beta, T* c, Int ldc) {
@@ -68,95 +49,114 @@ void scale(Int m, Int n, T beta, T* c, Int ldc) {
     }
 }
 
-// In flops. A product with a short inner dimension is bound by writing C, where a second thread helps little: it counts
-// for less.
-double work_of(Int m, Int n, Int k) {
-    const double dk = static_cast<double>(k);
-    return 2 * static_cast<double>(m) * static_cast<double>(n) * dk * std::min(1.0, dk / 32);
+template <class T>
+double flops(const Product<T>& p) {
+    return 2 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
 }
 
-// The least work that is worth a task of its own. OpenBLAS wants more, since it packs what the task reads.
-constexpr double direct_block = 1.5e6, blas_block = 4e6;
-
-// Into how many parts each dimension is cut.
-struct Cut {
-    Int m = 1, n = 1, k = 1;
-    Int blocks() const { return m * n * k; }
+// How a product that one thread computes by `serial` is shared by many.
+template <class T>
+struct Sharing {
+    void (*serial)(const Product<T>&);
+    double least;               // flops that are worth a task
+    Int rows = 1, columns = 1;  // that a task should have at least, if C has more
 };
 
-// OpenBLAS packs A and B before it computes with them, and every block packs its own: cutting m repeats the packing of
-// B, cutting n that of A. Cutting k repeats nothing, but its parts of C are written apart and summed. So the cheapest
-// cut is made again and again: once for any product that is worth two threads, further while the overhead stays small.
-// The costs are in flops an element, measured.
-Cut cut(bool direct, Int m, Int n, Int k) {
-    const double pack_a = direct ? 0 : 36, pack_b = direct ? 0 : 18, sum_c = 96;
-    constexpr double tolerated = 0.046, never = std::numeric_limits<double>::infinity();
-    constexpr Int most_partial = Int{1} << 18;  // Elements of C that are worth writing several times.
-    const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
-    const double work = work_of(m, n, k);
-    const double most = direct ? std::min(work / direct_block, 64.0)
-                               : std::min(work / blas_block, std::max({4.0, dm * dn / (1024 * 512), dk / 1024}));
-    Cut c;
-    double overhead = 0;
-    while (static_cast<double>(2 * c.blocks()) <= most) {
-        const double cost_m = m / c.m >= 64 ? static_cast<double>(c.m) * dn * dk * pack_b : never;
-        const double cost_n = n / c.n >= 64 ? static_cast<double>(c.n) * dm * dk * pack_a : never;
-        const double cost_k =
-            k / c.k >= 512 && m * n <= most_partial ? static_cast<double>(c.k) * dm * dn * sum_c : never;
-        const double cost = std::min({cost_m, cost_n, cost_k});
-        overhead += cost;
-        if (cost == never || (c.blocks() > 1 && overhead > tolerated * work)) break;
-        (cost == cost_m ? c.m : cost == cost_n ? c.n : c.k) *= 2;
-    }
-    return c;
-}
-
-// The length of one of `parts` parts of n: a multiple of what kernels take at a time, and within the reach of BLAS.
-Int part_of(Int n, Int parts) { return std::min((n + parts * 16 - 1) / (parts * 16) * 16, Int{1} << 30); }
-
-struct GemmPartials;
+// How C, or the sum over p, is cut into tasks.
+struct TaskCut {
+    Int rows, columns;  // of C, that a task computes
+    Int blocks = 0;     // of p, that a task sums over; 0: all of them
+};
 
 template <class T>
-void gemm_blocks(bool direct, const Product<T>& p) {
-    const Cut parts = cut(direct, p.m, p.n, p.k);
-    const Int bm = part_of(p.m, parts.m), bn = part_of(p.n, parts.n), bk = part_of(p.k, parts.k);
-    const Int nm = (p.m + bm - 1) / bm, nn = (p.n + bn - 1) / bn, nk = (p.k + bk - 1) / bk;
-    const Int size = p.m * p.n;
-    T* partials = nk > 1 ? scratch<T, GemmPartials>((nk - 1) * size) : nullptr;
+TaskCut task_cut(const Product<T>& p, const Sharing<T>& by) {
+    const Int tasks = static_cast<Int>(std::min(flops(p) / by.least, 64.0));
+    if (tasks < 2) return {p.m, p.n};
+    const Int tasks_m = std::clamp<Int>(p.m / by.rows, 1, tasks);
+    const Int tasks_n = std::clamp<Int>(p.n / by.columns, 1, tasks / tasks_m);
+    if (2 * tasks_m * tasks_n <= tasks && p.k >= 4 * inner_block) {
+        const double block_flops = 2 * static_cast<double>(p.m * p.n) * static_cast<double>(inner_block);
+        return {p.m, p.n, std::max<Int>(1, static_cast<Int>(by.least / block_flops))};
+    }
+    const auto share_of = [](Int n, Int parts) { return parts == 1 ? n : (n + parts * 16 - 1) / (parts * 16) * 16; };
+    return {share_of(p.m, tasks_m), share_of(p.n, tasks_n)};
+}
 
-    parallel_for(nm * nn * nk, 1, [&](Int begin, Int end) {
-        for (Int block = begin; block < end; ++block) {
-            const Int j = block % nn * bn, i = block / nn % nm * bm, part = block / (nn * nm), l = part * bk;
-            Product<T> q = p;
-            q.m = std::min(bm, p.m - i);
-            q.n = std::min(bn, p.n - j);
-            q.k = std::min(bk, p.k - l);
-            q.a += p.trans_a ? l * p.lda + i : i * p.lda + l;
-            q.b += p.trans_b ? j * p.ldb + l : l * p.ldb + j;
-            if (part == 0) {
-                q.c += i * p.ldc + j;
-            } else {
-                q.c = partials + (part - 1) * size + i * p.n + j;
-                q.ldc = p.n;
+// Rows and columns of C go to different tasks.
+template <class T>
+void share_out(const Product<T>& p, const TaskCut& cut, const Sharing<T>& by) {
+    const Int across = parts_of(p.n, cut.columns);
+    parallel_for(parts_of(p.m, cut.rows) * across, 1, [&](Int begin, Int end) {
+        for (Int task = begin; task < end; ++task)
+            by.serial(block_of(p, task / across * cut.rows, cut.rows, task % across * cut.columns, cut.columns));
+    });
+}
+
+struct InnerSums;
+
+// Blocks of the inner dimension go to different tasks. Their sums are kept apart, and added to C in their order.
+template <class T>
+void share_out_sum(const Product<T>& p, Int share, const Sharing<T>& by) {
+    constexpr Int room = Int{1} << 18;
+    const Int size = p.m * p.n, blocks = parts_of(p.k, inner_block), wave = std::max(Int{1}, room / size);
+    T* sums = scratch<T, InnerSums>(std::min(wave, blocks) * size);
+    for (Int first = 0; first < blocks; first += wave) {
+        const Int count = std::min(wave, blocks - first);
+        parallel_for(count, share, [&](Int begin, Int end) {
+            for (Int b = begin; b < end; ++b) {
+                Product<T> q = inner_part_of(p, (first + b) * inner_block, inner_block);
                 q.beta = T{0};
+                q.c = sums + b * size;
+                q.ldc = p.n;
+                by.serial(q);
             }
-            if (direct)
-                gemm_direct(q.trans_a, q.trans_b, q.m, q.n, q.k, q.alpha, q.a, q.lda, q.b, q.ldb, q.beta, q.c, q.ldc);
-            else
-                blas_gemm(q);
-        }
-    });
-    if (nk == 1) return;
-
-    // C += the partial sums, in their order.
-    parallel_for(p.m, std::max<Int>(1, 16384 / p.n), [&](Int begin, Int end) {
-        for (Int i = begin; i < end; ++i)
-            for (Int part = 0; part < nk - 1; ++part) {
-                const T* from = partials + part * size + i * p.n;
+        });
+        for (Int b = 0; b < count; ++b)
+            for (Int i = 0; i < p.m; ++i) {
+                const T* from = sums + b * size + i * p.n;
                 T* to = p.c + i * p.ldc;
-                for (Int j = 0; j < p.n; ++j) to[j] += from[j];
+                if (first + b > 0)
+                    for (Int j = 0; j < p.n; ++j) to[j] += from[j];
+                else if (p.beta == T{0})
+                    std::copy_n(from, p.n, to);
+                else
+                    for (Int j = 0; j < p.n; ++j) to[j] = std::fma(p.beta, to[j], from[j]);
             }
-    });
+    }
+}
+
+template <class T>
+void share(const Product<T>& p, const Sharing<T>& by) {
+    const TaskCut cut = task_cut(p, by);
+    if (cut.blocks > 0) return share_out_sum(p, cut.blocks, by);
+    if (cut.rows == p.m && cut.columns == p.n) return by.serial(p);
+    share_out(p, cut, by);
+}
+
+// Small matrices, and those with one short side.
+bool prefers_direct(Int m, Int n, Int k) {
+    constexpr Int small = 48 * 48 * 48;
+    return m <= 12 || n <= 24 || k <= 16 || (m * n <= small && m * n * k <= small);
+}
+
+// A product with one row, or one column, as one with a row that is contiguous.
+template <class T>
+Product<T> with_row(const Product<T>& p) {
+    Product<T> q = p;
+    if (p.n == 1 && p.ldc == 1 && (p.trans_b || p.ldb == 1))  // C' = B' A'
+        q = {false, !p.trans_a, 1, p.m, p.k, p.alpha, p.b, p.k, p.a, p.lda, p.beta, p.c, p.m};
+    if (q.m == 1 && q.lda == 1) q.trans_a = false;
+    return q;
+}
+
+// How a product is computed that is not large on every side.
+template <class T>
+std::optional<Sharing<T>> shared(const Product<T>& p) {
+    if (p.m == 1 && !p.trans_a)
+        return p.trans_b ? Sharing<T>{matrix_by_vector<T>, 1.3e5, 1, 64}
+                         : Sharing<T>{vector_by_matrix<T>, 1.3e5, 1, 1024};
+    if (prefers_direct(p.m, p.n, p.k)) return Sharing<T>{gemm_direct<T>, 1.5e6, 64, 64};
+    return {};
 }
 
 }  // namespace
@@ -167,14 +167,36 @@ void gemm(bool trans_a, bool trans_b, Int m, Int n, Int k, T alpha, const T* a, 
     check(trans_a, trans_b, m, n, k, lda, ldb, ldc);
     if (m == 0 || n == 0) return;
     if (k == 0 || alpha == T{0}) return scale(m, n, beta, c, ldc);
-    if (n == 1 && ldc == 1 && (trans_b || ldb == 1))
-        return gemv(trans_a, trans_a ? k : m, trans_a ? m : k, alpha, a, lda, b, beta, c);
-    if (m == 1 && (!trans_a || lda == 1))
-        return gemv(!trans_b, trans_b ? n : k, trans_b ? k : n, alpha, b, ldb, a, beta, c);
-    const bool direct = prefers_direct(m, n, k);
-    if (direct && work_of(m, n, k) < 2 * direct_block)
-        return gemm_direct(trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-    gemm_blocks<T>(direct, {trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc});
+    const Product<T> p = with_row<T>({trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc});
+    if (const auto by = shared(p)) return share(p, *by);
+#ifdef POLLEN_BLAS
+    gemm_blas(p);
+#else
+    gemm_packed(p);
+#endif
+}
+
+template <class T>
+std::vector<Int> gemm_tasks(Int m, Int n, Int k) {
+    const Product<T> p = with_row<T>({false, false, m, n, k, T(1), nullptr, k, nullptr, n, T(0), nullptr, n});
+    std::vector<Int> tasks;
+    const auto cut_into = [&](Int rows, Int columns) {
+        for (Int j = 0; j < p.n; j += columns)
+            for (Int i = 0; i < p.m; i += rows)
+                tasks.push_back(std::min(rows, p.m - i) * std::min(columns, p.n - j) * k);
+    };
+    if (const auto by = shared(p)) {
+        const TaskCut cut = task_cut(p, *by);
+        if (cut.blocks == 0)
+            cut_into(cut.rows, cut.columns);
+        else
+            for (Int first = 0; first < k; first += cut.blocks * inner_block)
+                tasks.push_back(p.m * p.n * std::min(cut.blocks * inner_block, k - first));
+    } else {
+        const PackedCut cut = packed_cut<T>(m, n, k);
+        cut_into(cut.rows * cut.panel_rows, cut.columns * cut.panel_columns);
+    }
+    return tasks;
 }
 
 template <class T>
@@ -182,11 +204,10 @@ void gemm(bool trans_a, bool trans_b, Int m, Int n, Int k, T alpha, const T* a, 
     gemm(trans_a, trans_b, m, n, k, alpha, a, trans_a ? m : k, b, trans_b ? k : n, beta, c, n);
 }
 
-std::string blas_kernel_family() { return openblas_family(); }
-
-#define POLLEN_INSTANTIATE_GEMM(T)                                               \
-    template void gemm(bool, bool, Int, Int, Int, T, const T*, const T*, T, T*); \
-    template void gemm(bool, bool, Int, Int, Int, T, const T*, Int, const T*, Int, T, T*, Int);
+#define POLLEN_INSTANTIATE_GEMM(T)                                                              \
+    template void gemm(bool, bool, Int, Int, Int, T, const T*, const T*, T, T*);                \
+    template void gemm(bool, bool, Int, Int, Int, T, const T*, Int, const T*, Int, T, T*, Int); \
+    template std::vector<Int> gemm_tasks<T>(Int, Int, Int);
 POLLEN_INSTANTIATE_GEMM(float)
 POLLEN_INSTANTIATE_GEMM(double)
 #undef POLLEN_INSTANTIATE_GEMM

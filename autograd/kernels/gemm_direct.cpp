@@ -1,6 +1,7 @@
 #include <pollen/autograd/kernels/gemm_direct.hpp>
 
-#include <pollen/autograd/kernels/registers.hpp>
+#include <pollen/autograd/kernels/gemm_tile.hpp>
+#include <pollen/autograd/kernels/transpose_tile.hpp>
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,9 @@ namespace {
 
 using Int = std::int64_t;
 
-constexpr Int packed_limit = 2048;  // Elements of B^T that are copied onto the stack.
+// Elements of B^T that are copied onto the stack: a block of the inner dimension for the columns of a tile.
+template <class T>
+constexpr Int packed_limit = 3 * lanes<T>* inner_block;
 
 template <class T>
 struct Operands {
@@ -30,30 +33,12 @@ struct Operands {
     Int last_columns;  // How many columns the last vector has.
 };
 
-// c = sums + beta c for the columns of a last vector that is not full.
-template <class T>
-[[gnu::noinline]] void store_partial(Int rows, const T* sums, T* c, Int ldc, Int columns, T beta) {
-    for (Int r = 0; r < rows; ++r, sums += lanes<T>, c += ldc) {
-        Batch<T> y = Batch<T>::load_aligned(sums);
-        if (beta != T{0}) y = xsimd::fma(Batch<T>(beta), load_first(c, columns), y);
-        store_first(c, y, columns);
-    }
-}
-
-template <class T>
-inline void store(T* c, Batch<T> sum, T beta) {
-    if (beta != T{0}) sum = xsimd::fma(Batch<T>(beta), Batch<T>::load_unaligned(c), sum);
-    sum.store_unaligned(c);
-}
-
 // A tile of R rows and V vectors of columns, whose sums stay in registers while p runs over the inner dimension:
 //     C(r, v) = alpha sum_p A(r, p) B(p, v) + beta C(r, v)
 template <class T, int R, int V>
 void tile(const Operands<T>& o) {
     constexpr Int W = lanes<T>;
-    const Int row_a = o.row_a, step_a = o.step_a, step_b = o.step_b, step_last = o.step_last, ldc = o.ldc;
-    const T beta = o.beta;
-    T* c = o.c;
+    const Int row_a = o.row_a, step_a = o.step_a, step_b = o.step_b, step_last = o.step_last;
     Batch<T> sum[R][V];
     unroll<R * V>([&](auto i) POLLEN_INLINE { sum[i / V][i % V] = Batch<T>(T{0}); });
     const T* a = o.a;
@@ -67,20 +52,10 @@ void tile(const Operands<T>& o) {
         });
         unroll<R>([&](auto r) POLLEN_INLINE {
             const Batch<T> x(a[r * row_a]);
-            unroll<V>([&](auto v) POLLEN_INLINE { sum[r][v] = xsimd::fma(x, row[v], sum[r][v]); });
+            unroll<V>([&](auto v) POLLEN_INLINE { sum[r][v] = multiply_add(x, row[v], sum[r][v]); });
         });
     }
-    const Batch<T> alpha(o.alpha);
-    const bool full = o.last_columns == W;
-    alignas(64) T rest[R * W];
-    unroll<R * V>([&](auto i) POLLEN_INLINE {
-        const Batch<T> y = alpha * sum[i / V][i % V];
-        if (i % V < V - 1 || full)
-            store(c + i / V * ldc + i % V * W, y, beta);
-        else
-            y.store_aligned(rest + i / V * W);
-    });
-    if (!full) store_partial(R, rest, c + (V - 1) * W, ldc, o.last_columns, beta);
+    store_tile<T, R, V>(sum, o.c, o.ldc, o.last_columns, o.alpha, o.beta);
 }
 
 // With these the sums, a row of B and an element of A fill the sixteen registers of AVX2.
@@ -98,8 +73,8 @@ void tile_of(Int rows, const Operands<T>& o) {
 
 // to(j, i) = from(i, j), in squares of four by four.
 template <class T>
-void transpose(Int rows, Int columns, const T* from, Int ld_from, T* to, Int ld_to) {
-    typedef T Four __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T)), may_alias));
+void transpose_small(Int rows, Int columns, const T* from, Int ld_from, T* to, Int ld_to) {
+    using Four __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T)), may_alias)) = T;
     const auto row = [](auto* p) { return reinterpret_cast<Four*>(const_cast<T*>(p)); };
     Int i = 0;
     for (; i + 4 <= rows; i += 4) {
@@ -123,74 +98,78 @@ void transpose(Int rows, Int columns, const T* from, Int ld_from, T* to, Int ld_
         for (Int j = 0; j < columns; ++j) to[j * ld_to + i] = from[i * ld_from + j];
 }
 
-}  // namespace
-
-bool prefers_direct(Int m, Int n, Int k) {
-    constexpr Int small = 48 * 48 * 48;
-    return m <= 12 || n <= 24 || k <= 16 || (m * n <= small && m * n * k <= small);
+// The same, in squares of registers first.
+template <class T>
+void transpose(Int rows, Int columns, const T* from, Int ld_from, T* to, Int ld_to) {
+    constexpr Int side = TransposeSquare<T>::side;
+    const Int i = rows / side * side, j = columns / side * side;
+    if (i > 0 && j > 0) transpose_tile<T, false>(from, ld_from, to, ld_to, j, i);
+    if (i > 0 && j < columns) transpose_small(i, columns - j, from + j, ld_from, to + j * ld_to, ld_to);
+    if (i < rows) transpose_small(rows - i, columns, from + i * ld_from, ld_from, to + i, ld_to);
 }
 
+// At most inner_block p, and where B is transposed no more columns than there is room for.
 template <class T>
-void gemm_direct(bool trans_a, bool trans_b, Int m, Int n, Int k, T alpha, const T* a, Int lda, const T* b, Int ldb,
-                 T beta, T* c, Int ldc) {
+void direct_block(const Product<T>& p) {
     constexpr Int W = lanes<T>;
-    if (trans_b && k > 0) {  // No more columns at a time than there is room for.
-        const Int most = std::max(max_vectors * W, packed_limit / k / W * W);
-        for (; n > most; n -= most, b += most * ldb, c += most)
-            gemm_direct(trans_a, trans_b, m, most, k, alpha, a, lda, b, ldb, beta, c, ldc);
-    }
-    const Int padded = (n + W - 1) / W * W;
-    const Int rest = n % W;
+    const Int padded = (p.n + W - 1) / W * W, rest = p.n % W;
 
-    // B^T, or the columns of B that do not fill a vector, are copied with zeros behind them, as much as there is room
-    // for.
-    alignas(64) T packed[packed_limit];
-    const Int depth = packed_limit / (trans_b ? padded : W);
-    for (; k > depth; k -= depth, beta = T{1}) {
-        gemm_direct(trans_a, trans_b, m, n, depth, alpha, a, lda, b, ldb, beta, c, ldc);
-        a += depth * (trans_a ? lda : 1);
-        b += depth * (trans_b ? 1 : ldb);
-    }
-    const T* last = packed;
-    Int step_last = W;
-    if (trans_b) {
-        for (Int p = 0; p < k; ++p) Batch<T>(T{0}).store_aligned(packed + (p + 1) * padded - W);
-        transpose(n, k, b, ldb, packed, padded);
+    // B^T, or the columns of B that do not fill a vector, are copied with zeros behind them.
+    alignas(64) T packed[packed_limit<T>];
+    const T *b = p.b, *last = packed;
+    Int step_b = p.ldb, step_last = W;
+    if (p.trans_b) {
+        for (Int q = 0; q < p.k; ++q) Batch<T>(T{0}).store_aligned(packed + (q + 1) * padded - W);
+        transpose(p.n, p.k, p.b, p.ldb, packed, padded);
         b = packed;
         last = packed + padded - W;
-        ldb = step_last = padded;
+        step_b = step_last = padded;
     } else if (rest != 0) {
-        for (Int p = 0; p < k; ++p) load_first(b + p * ldb + n - rest, rest).store_aligned(packed + p * W);
+        for (Int q = 0; q < p.k; ++q) load_first(b + q * p.ldb + p.n - rest, rest).store_aligned(packed + q * W);
     }
 
-    for (Int j = 0; j < n; j += max_vectors * W) {
-        const Int vectors = std::min<Int>((n - j + W - 1) / W, max_vectors);
+    for (Int j = 0; j < p.n; j += max_vectors * W) {
+        const Int vectors = std::min<Int>((p.n - j + W - 1) / W, max_vectors);
         const Int first_of_last = j + (vectors - 1) * W;
-        const bool partial = first_of_last + W > n;
-        Operands<T> o{a,
-                      trans_a ? 1 : lda,
-                      trans_a ? lda : 1,
+        const bool partial = first_of_last + W > p.n;
+        Operands<T> o{p.a,
+                      p.trans_a ? 1 : p.lda,
+                      p.trans_a ? p.lda : 1,
                       b + j,
-                      ldb,
+                      step_b,
                       partial ? last : b + first_of_last,
-                      partial ? step_last : ldb,
-                      c + j,
-                      ldc,
-                      k,
-                      alpha,
-                      beta,
+                      partial ? step_last : step_b,
+                      p.c + j,
+                      p.ldc,
+                      p.k,
+                      p.alpha,
+                      p.beta,
                       partial ? rest : W};
-        for (Int i = 0; i < m; i += max_rows(vectors)) {
-            o.a = a + (trans_a ? i : i * lda);
-            o.c = c + i * ldc + j;
-            const Int rows = std::min<Int>(m - i, max_rows(vectors));
+        for (Int i = 0; i < p.m; i += max_rows(vectors)) {
+            o.a = p.a + (p.trans_a ? i : i * p.lda);
+            o.c = p.c + i * p.ldc + j;
+            const Int rows = std::min<Int>(p.m - i, max_rows(vectors));
             vectors == 1 ? tile_of<T, 1>(rows, o) : vectors == 2 ? tile_of<T, 2>(rows, o) : tile_of<T, 3>(rows, o);
         }
     }
 }
 
-template void gemm_direct(bool, bool, Int, Int, Int, float, const float*, Int, const float*, Int, float, float*, Int);
-template void gemm_direct(bool, bool, Int, Int, Int, double, const double*, Int, const double*, Int, double, double*,
-                          Int);
+}  // namespace
+
+template <class T>
+void gemm_direct(const Product<T>& p) {
+    if (p.k <= inner_block && (!p.trans_b || p.n <= max_vectors * lanes<T>)) return direct_block(p);
+    const Int room = packed_limit<T> / std::min(p.k, inner_block) / lanes<T> * lanes<T>;
+    const Int columns = p.trans_b ? room : p.n;
+    for (Int j = 0; j < p.n; j += columns)
+        for (Int q = 0; q < p.k; q += inner_block) {
+            Product<T> part = inner_part_of(block_of(p, 0, p.m, j, columns), q, inner_block);
+            if (q > 0) part.beta = T{1};
+            direct_block(part);
+        }
+}
+
+template void gemm_direct(const Product<float>&);
+template void gemm_direct(const Product<double>&);
 
 }  // namespace pollen::kernels

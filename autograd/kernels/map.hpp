@@ -16,7 +16,7 @@ namespace pollen::kernels {
 // Elements in one block of a parallel elementwise loop.
 inline constexpr std::int64_t map_grain = 32768;
 
-// How many steps of a loop make one block where each step works on so many elements.
+// How many steps of a loop make one block, if one step works on `step` elements.
 inline std::int64_t grain_for(std::int64_t step, std::int64_t block = map_grain) {
     return step < block ? block / std::max<std::int64_t>(1, step) : 1;
 }

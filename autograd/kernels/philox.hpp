@@ -1,6 +1,6 @@
 #pragma once
 
-#include <xsimd/xsimd.hpp>
+#include <pollen/autograd/kernels/simd.hpp>
 
 #include <array>
 #include <cstddef>

@@ -11,7 +11,7 @@ constexpr std::int64_t column_task = 65536;
 constexpr std::int64_t narrow = 256;
 
 // Rows of at most this length are reduced number by number, several rows side by side.
-constexpr std::int64_t short_row = 2 * Batch<float>::size;
+constexpr std::int64_t short_row = 32;
 
 // out[i] = Op over x[i * r], ..., x[i * r + r - 1], for i < rows, with r at most short_row.
 template <class Op, class T>
@@ -63,7 +63,7 @@ void reduce_last(const T* x, std::int64_t a, std::int64_t r, T* out) {
 template <class Op, class T>
 void reduce_rows(const T* x, std::int64_t rows, std::int64_t stride, std::int64_t columns, T* out) {
     std::copy_n(x, columns, out);
-    if (columns < static_cast<std::int64_t>(Batch<T>::size)) {
+    if (columns < sum_lanes<T>) {
         for (std::int64_t i = 1; i < rows; ++i) {
             for (std::int64_t j = 0; j < columns; ++j) out[j] = Op::combine(out[j], x[i * stride + j]);
         }

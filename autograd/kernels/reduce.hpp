@@ -1,10 +1,10 @@
 #pragma once
 
+#include <pollen/autograd/kernels/lanes.hpp>
 #include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/shape.hpp>
 
 #include <algorithm>
-#include <array>
 #include <concepts>
 #include <limits>
 
@@ -19,23 +19,12 @@ struct Sum {
         return a + b;
     }
     template <class T>
-    static T combine_lanes(const Batch<T>& x) {
-        return xsimd::hadd(x);
+    static T combine_lanes(const Lanes<T>& x) {
+        return sum_of(x);
     }
     template <class T>
     static constexpr T identity = T(0);
 };
-
-// The lanes of a batch combined in a fixed tree.
-template <class Op, class T>
-T tree(const Batch<T>& x) {
-    alignas(64) T lane[Batch<T>::size];
-    x.store_aligned(lane);
-    for (std::size_t half = Batch<T>::size / 2; half > 0; half /= 2) {
-        for (std::size_t k = 0; k < half; ++k) lane[k] = Op::combine(lane[k], lane[k + half]);
-    }
-    return lane[0];
-}
 
 // NaN wins, as in NumPy.
 struct Max {
@@ -48,7 +37,7 @@ struct Max {
         return ((a > b) | (a != a)) ? a : b;
     }
     template <class T>
-    static T combine_lanes(const Batch<T>& x) {
+    static T combine_lanes(const Lanes<T>& x) {
         return tree<Max>(x);
     }
     template <class T>
@@ -65,7 +54,7 @@ struct Min {
         return ((a < b) | (a != a)) ? a : b;
     }
     template <class T>
-    static T combine_lanes(const Batch<T>& x) {
+    static T combine_lanes(const Lanes<T>& x) {
         return tree<Min>(x);
     }
     template <class T>
@@ -80,24 +69,11 @@ struct Keep {
     }
 };
 
-// A batch of zeros, one of ones and one of zeros: a window into it marks the first or the last lanes of a batch.
-template <class T>
-inline constexpr auto lane_marks = [] {
-    std::array<T, 3 * Batch<T>::size> marks{};
-    for (std::size_t k = 0; k < Batch<T>::size; ++k) marks[Batch<T>::size + k] = T(1);
-    return marks;
-}();
-
-// x in its first, or last, n lanes and the identity of Op elsewhere.
 template <class Op, class T>
-Batch<T> first_lanes(std::int64_t n, const Batch<T>& x) {
-    const T* marks = lane_marks<T>.data() + 2 * static_cast<std::int64_t>(Batch<T>::size) - n;
-    return xsimd::select(Batch<T>::load_unaligned(marks) > Batch<T>(0), x, Batch<T>(Op::template identity<T>));
-}
-template <class Op, class T>
-Batch<T> last_lanes(std::int64_t n, const Batch<T>& x) {
-    const T* marks = lane_marks<T>.data() + n;
-    return xsimd::select(Batch<T>::load_unaligned(marks) > Batch<T>(0), x, Batch<T>(Op::template identity<T>));
+POLLEN_INLINE inline Lanes<T> combined(const Lanes<T>& a, const Lanes<T>& b) {
+    Lanes<T> out;
+    each_part<T>([&](std::size_t p) POLLEN_INLINE { out.part[p] = Op::combine(a.part[p], b.part[p]); });
+    return out;
 }
 
 // Op over f(in[0]...), ..., f(in[n - 1]...), on this thread; n at least 1. Four accumulators hide the latency, and
@@ -105,32 +81,43 @@ Batch<T> last_lanes(std::int64_t n, const Batch<T>& x) {
 // away.
 template <class Op, class T, class F, class... In>
 inline T reduce_serial(std::int64_t n, const F& f, const In&... in) {
-    constexpr std::int64_t width = Batch<T>::size;
-    if (n < width) return Op::combine_lanes(first_lanes<Op>(n, Batch<T>(f(in.load_part(0, n)...))));
-    Batch<T> total = Batch<T>(Op::template identity<T>);
+    constexpr std::int64_t width = sum_lanes<T>;
+    const Batch<T> identity(Op::template identity<T>);
+    if (n < width)
+        return Op::combine_lanes(lanes_of<T>([&](std::int64_t p) {
+            const std::int64_t count = first_in_part<T>(n, p);
+            return count == 0 ? identity : first_lanes<Op>(count, Batch<T>(f(in.load_part(p * lanes<T>, count)...)));
+        }));
+    const auto at = [&](std::int64_t i) POLLEN_INLINE {
+        return lanes_of<T>([&](std::int64_t p) POLLEN_INLINE { return Batch<T>(f(in.load(i + p * lanes<T>)...)); });
+    };
+    Lanes<T> total(Op::template identity<T>);
     std::int64_t i = 0;
     while (i + 4 * width <= n) {
-        Batch<T> a0 = f(in.load(i)...), a1 = f(in.load(i + width)...);
-        Batch<T> a2 = f(in.load(i + 2 * width)...), a3 = f(in.load(i + 3 * width)...);
+        Lanes<T> a0 = at(i), a1 = at(i + width), a2 = at(i + 2 * width), a3 = at(i + 3 * width);
         const std::int64_t end = std::min(n, i + 64 * width) - 4 * width;
         for (i += 4 * width; i <= end; i += 4 * width) {
-            a0 = Op::combine(a0, Batch<T>(f(in.load(i)...)));
-            a1 = Op::combine(a1, Batch<T>(f(in.load(i + width)...)));
-            a2 = Op::combine(a2, Batch<T>(f(in.load(i + 2 * width)...)));
-            a3 = Op::combine(a3, Batch<T>(f(in.load(i + 3 * width)...)));
+            a0 = combined<Op>(a0, at(i));
+            a1 = combined<Op>(a1, at(i + width));
+            a2 = combined<Op>(a2, at(i + 2 * width));
+            a3 = combined<Op>(a3, at(i + 3 * width));
         }
-        total = Op::combine(total, Op::combine(Op::combine(a0, a1), Op::combine(a2, a3)));
+        total = combined<Op>(total, combined<Op>(combined<Op>(a0, a1), combined<Op>(a2, a3)));
     }
-    for (; i + width <= n; i += width) total = Op::combine(total, Batch<T>(f(in.load(i)...)));
-    if (i < n) total = Op::combine(total, last_lanes<Op>(n - i, Batch<T>(f(in.load(n - width)...))));
+    for (; i + width <= n; i += width) total = combined<Op>(total, at(i));
+    if (i < n)
+        total = combined<Op>(total, lanes_of<T>([&](std::int64_t p) {
+                                 const std::int64_t count = last_in_part<T>(n - i, p);
+                                 if (count == 0) return identity;
+                                 return last_lanes<Op>(count, Batch<T>(f(in.load(n - width + p * lanes<T>)...)));
+                             }));
     return Op::combine_lanes(total);
 }
 
-// The same for plain numbers, where the few of a short row are quicker one by one.
+// The same for plain numbers: the few of a short row are quicker one by one.
 template <class Op, class T>
 inline T reduce_serial(std::int64_t n, const Keep& f, const Stream<T>& in) {
-    constexpr std::int64_t width = Batch<T>::size;
-    if (n >= width) return reduce_serial<Op, T, Keep, Stream<T>>(n, f, in);
+    if (n >= sum_lanes<T>) return reduce_serial<Op, T, Keep, Stream<T>>(n, f, in);
     T result = in.data[0];
     for (std::int64_t i = 1; i < n; ++i) result = Op::combine(result, in.data[i]);
     return result;

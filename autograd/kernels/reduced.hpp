@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/kernels/broadcast.hpp>
+#include <pollen/autograd/kernels/lanes.hpp>
 
 // Loops over a tensor beside numbers that were reduced from it: x - max(x), or dL/dy exp(x - y).
 namespace pollen::kernels {
@@ -101,7 +102,7 @@ void reduce_reduced(const ReducedPlan& plan, Pool& pool, T* out, const F& f, con
         *out = reduce_all<Op, T>(n, f, operand.still(0, 0)...);
         return;
     }
-    if (rows.size > 0 && rows.rank == 2 && !rows.inner().a && n >= static_cast<std::int64_t>(Batch<T>::size)) {
+    if (rows.size > 0 && rows.rank == 2 && !rows.inner().a && n >= sum_lanes<T>) {
         parallel_for(rows.size / n, grain_for(n, reduce_grain), [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t row = begin; row < end; ++row)
                 out[row] = reduce_all<Op, T>(n, f, operand.still(row * n, row)...);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <xsimd/xsimd.hpp>
+#include <pollen/autograd/kernels/simd.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -83,40 +83,10 @@ inline void store_first(T* p, Batch<T> v, std::int64_t count) {
 #endif
 }
 
-// A vector of at most 256 bits with the same sum of lanes: the first step of summing them. The sums of lanes that xsimd
-// 8.1 has for AVX-512 are in a wrong order (haddp of floats), and GCC 12 warns about the intrinsics they are made of.
-template <class T>
-POLLEN_INLINE inline auto folded(const Batch<T>& v) {
-#if defined(__AVX512F__)
-    using Half = xsimd::batch<T, xsimd::avx2>;
-    const auto x = v.data;
-    if constexpr (sizeof(T) == 4)
-        return Half(__builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7)) +
-               Half(__builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15));
-    else
-        return Half(__builtin_shufflevector(x, x, 0, 1, 2, 3)) + Half(__builtin_shufflevector(x, x, 4, 5, 6, 7));
-#else
-    return v;
-#endif
-}
-
-// out[r] = the sum of the lanes of v[r], for R vectors.
-template <class T, int R>
-POLLEN_INLINE inline void sums_of_lanes(const Batch<T>* v, T* out) {
-#if defined(__AVX512F__)
-    using Half = decltype(folded(*v));
-    Half half[R];
-    for (int r = 0; r < R; ++r) half[r] = folded(v[r]);
-    for (int r = 0; r < R; r += static_cast<int>(Half::size)) xsimd::haddp(half + r).store_unaligned(out + r);
-#else
-    for (int r = 0; r < R; r += static_cast<int>(lanes<T>)) xsimd::haddp(v + r).store_unaligned(out + r);
-#endif
-}
-
 // Keeps a loaded vector in its register. GCC would rather read it again from memory at every use, and an inner loop
 // that uses it several times is then bound by its loads.
 template <class T>
-inline void pin(Batch<T>& v) {
+inline void pin([[maybe_unused]] Batch<T>& v) {
 #if defined(__x86_64__)
     asm("" : "+v"(v.data));
 #endif

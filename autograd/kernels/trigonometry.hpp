@@ -1,13 +1,12 @@
 #pragma once
 
 #include <pollen/autograd/kernels/bits.hpp>
-
-#include <cmath>
+#include <pollen/autograd/kernels/quarter_turns.hpp>
 
 // Sine and cosine. With k = x / (pi/2) rounded to a whole number and r = x - k pi/2, |r| <= pi/4, they are plus or
 // minus sin(r) or cos(r), as the last two bits of k say. pi/2 comes in parts with few digits, so that the products with
-// k and the differences are exact until the last one. Beyond `limit`, where k has too many digits for that, the C++
-// library takes over, lane by lane.
+// k and the differences are exact until the last one. Beyond `limit` k has too many digits for that, and quarter_turns
+// finds r in integers, lane by lane.
 namespace pollen::kernels {
 
 template <class T>
@@ -40,27 +39,11 @@ struct TrigConstants<double> {
                                          0x1.e8f35e9d2300ap-12, -0x1.6f797703e284dp-16, 0x1.9d1b8585e59b7p-21};
 };
 
-// y with f(x) in the lanes where x is too large for the reduction.
+// sin(r + turn pi/2) for |r| <= pi/4
 template <class T>
-[[gnu::noinline]] Batch<T> mend_large(const Batch<T>& x, const Batch<T>& y, T (*f)(T)) {
-    alignas(64) T from[Batch<T>::size], to[Batch<T>::size];
-    x.store_aligned(from);
-    y.store_aligned(to);
-    for (std::size_t i = 0; i < Batch<T>::size; ++i) {
-        if (std::abs(from[i]) > TrigConstants<T>::limit) to[i] = f(from[i]);
-    }
-    return Batch<T>::load_aligned(to);
-}
-
-// sin(a + quarters pi/2) for a >= 0
-template <class T>
-inline Batch<T> sine_from(const Batch<T>& a, Word<T> quarters) {
+inline Batch<T> turned_sine(const Batch<T>& r, const Bits<T>& turn) {
     using Constants = TrigConstants<T>;
     using Ints = xsimd::batch<std::make_signed_t<Word<T>>>;
-    const auto [k, bits] = round_product(a, Constants::two_over_pi);
-    Batch<T> r = a;
-    for (const T part : Constants::pi_half) r = subtract_product(k, Batch<T>(part), r);
-    const Bits<T> turn = bits + Bits<T>(quarters);
     const Batch<T> z = r * r;
     const Batch<T> sine = multiply_add(Batch<T>(r * z), polynomial(z, Constants::sine), r);
     const Batch<T> high = subtract_product(Batch<T>(T(0.5)), z, Batch<T>(T(1)));
@@ -70,18 +53,43 @@ inline Batch<T> sine_from(const Batch<T>& a, Word<T> quarters) {
     return xsimd::select(even, sine, cosine) ^ from_bits<T>(sign);
 }
 
+// y with sin(a + quarters pi/2) in the lanes where a is too large for the reduction in T.
 template <class T>
-inline Batch<T> sin(const Batch<T>& x) {
-    const Batch<T> a = xsimd::abs(x), y = sine_from(a, 0) ^ (x & Batch<T>(T(-0.0)));
-    if (xsimd::any(a > Batch<T>(TrigConstants<T>::limit))) return mend_large<T>(x, y, std::sin);
+[[gnu::noinline]] Batch<T> mend_large(const Batch<T>& a, const Batch<T>& y, Word<T> quarters) {
+    const T limit = TrigConstants<T>::limit;
+    alignas(64) T r[Batch<T>::size];
+    alignas(64) Word<T> turn[Batch<T>::size] = {};
+    a.store_aligned(r);
+    for (std::size_t i = 0; i < Batch<T>::size; ++i) {
+        if (r[i] == infinity<T>) r[i] = nan<T>;
+        if (!(r[i] > limit)) continue;
+        const QuarterTurns turns = quarter_turns(static_cast<double>(r[i]));
+        r[i] = static_cast<T>(turns.r);
+        turn[i] = static_cast<Word<T>>(turns.k) + quarters;
+    }
+    return xsimd::select(a > Batch<T>(limit), turned_sine(Batch<T>::load_aligned(r), Bits<T>::load_aligned(turn)), y);
+}
+
+// sin(a + quarters pi/2) for a >= 0
+template <class T>
+inline Batch<T> sine_from(const Batch<T>& a, Word<T> quarters) {
+    using Constants = TrigConstants<T>;
+    const auto [k, bits] = round_product(a, Constants::two_over_pi);
+    Batch<T> r = a;
+    for (const T part : Constants::pi_half) r = subtract_product(k, Batch<T>(part), r);
+    const Batch<T> y = turned_sine<T>(r, bits + Bits<T>(quarters));
+    if (xsimd::any(a > Batch<T>(Constants::limit))) return mend_large(a, y, quarters);
     return y;
 }
 
 template <class T>
+inline Batch<T> sin(const Batch<T>& x) {
+    return sine_from<T>(xsimd::abs(x), 0) ^ (x & Batch<T>(T(-0.0)));
+}
+
+template <class T>
 inline Batch<T> cos(const Batch<T>& x) {
-    const Batch<T> a = xsimd::abs(x), y = sine_from(a, 1);
-    if (xsimd::any(a > Batch<T>(TrigConstants<T>::limit))) return mend_large<T>(x, y, std::cos);
-    return y;
+    return sine_from<T>(xsimd::abs(x), 1);
 }
 
 // sin(pi r) for |r| <= 1/2

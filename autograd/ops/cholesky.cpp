@@ -1,5 +1,5 @@
 #include <pollen/autograd/kernels/gemm.hpp>
-#include <pollen/autograd/kernels/lapack.hpp>
+#include <pollen/autograd/kernels/triangular.hpp>
 #include <pollen/autograd/ops.hpp>
 #include <pollen/autograd/ops/detail/matrix_stacks.hpp>
 

@@ -1,7 +1,7 @@
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/ops.hpp>
 #include <pollen/autograd/ops/detail/matrix_stacks.hpp>
 
-#include <cmath>
 #include <string>
 
 namespace pollen {
@@ -17,7 +17,7 @@ Var<T> cholesky_logdet(Var<T> l) {
         const T* diagonal = node.input(0).data();
         for (std::int64_t k = 0; k < node.shape().size(); ++k) {
             T sum = 0;
-            for (std::int64_t i = 0; i < n; ++i) sum += std::log(diagonal[(k * n + i) * n + i]);
+            for (std::int64_t i = 0; i < n; ++i) sum += math::log(diagonal[(k * n + i) * n + i]);
             node.value()[k] = 2 * sum;
         }
     };

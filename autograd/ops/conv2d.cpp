@@ -1,3 +1,4 @@
+#include <pollen/autograd/detail/convolution.hpp>
 #include <pollen/autograd/kernels/conv2d.hpp>
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/autograd/ops/detail/images.hpp>
@@ -8,42 +9,9 @@ namespace pollen {
 
 namespace {
 
-std::int64_t span(std::int64_t kernel, std::int64_t dilation) { return (kernel - 1) * dilation + 1; }
-
-// The sizes of the convolution over padded images.
-kernels::Convolution sizes(const Shape& x, const Shape& w, const Conv2dOptions& o) {
-    const std::int64_t height = x[2] + 2 * o.padding[0], width = x[3] + 2 * o.padding[1];
-    return {.batch = x[0],
-            .groups = o.groups,
-            .in = w[1],
-            .out = w[0] / o.groups,
-            .height = height,
-            .width = width,
-            .kernel_h = w[2],
-            .kernel_w = w[3],
-            .out_h = (height - span(w[2], o.dilation[0])) / o.stride[0] + 1,
-            .out_w = (width - span(w[3], o.dilation[1])) / o.stride[1] + 1,
-            .stride_h = o.stride[0],
-            .stride_w = o.stride[1],
-            .dilation_h = o.dilation[0],
-            .dilation_w = o.dilation[1]};
-}
-
 void check(const Shape& x, const Shape& w, const Conv2dOptions& o) {
-    check_images("conv2d", x);
-    if (w.rank() != 4)
-        throw ShapeError("conv2d: w " + to_string(w) + " has " + std::to_string(w.rank()) +
-                         " axes; kernels are (out channels, in channels / groups, height, width)");
-    check_extent("conv2d", "x", x);
-    check_extent("conv2d", "w", w);
-    check_pair("conv2d", "stride", o.stride, 1);
-    check_pair("conv2d", "padding", o.padding, 0);
-    check_pair("conv2d", "dilation", o.dilation, 1);
+    check_convolution("conv2d", "out channels, in channels / groups", x, w, o);
     const std::string groups = std::to_string(o.groups);
-    if (o.groups < 1) throw ValueError("conv2d: " + groups + " groups; at least 1 is needed");
-    if (x[1] % o.groups != 0)
-        throw ShapeError("conv2d: " + groups + " groups do not divide the " + std::to_string(x[1]) + " channels of x " +
-                         to_string(x));
     if (w[0] % o.groups != 0)
         throw ShapeError("conv2d: " + groups + " groups do not divide the " + std::to_string(w[0]) +
                          " output channels of w " + to_string(w));
@@ -51,9 +19,7 @@ void check(const Shape& x, const Shape& w, const Conv2dOptions& o) {
         throw ShapeError("conv2d: channels differ: x " + to_string(x) + " in " + groups +
                          (o.groups == 1 ? " group" : " groups") + " by w " + to_string(w) + "; w needs " +
                          std::to_string(x[1] / o.groups) + " input channels");
-    const Pair covered = {span(w[2], o.dilation[0]), span(w[3], o.dilation[1])};
-    const Pair image = {x[2] + 2 * o.padding[0], x[3] + 2 * o.padding[1]};
-    if (w[2] == 0 || w[3] == 0) throw ShapeError("conv2d: w " + to_string(w) + " has an empty kernel");
+    const Pair covered = covered_pixels(w, o.dilation), image = padded_pixels(x, o.padding);
     if (covered[0] > image[0] || covered[1] > image[1])
         throw ShapeError("conv2d: w " + to_string(w) + " with dilation " + to_string(o.dilation) + " covers " +
                          to_string(covered) + " pixels; x " + to_string(x) + " with padding " + to_string(o.padding) +
@@ -62,7 +28,7 @@ void check(const Shape& x, const Shape& w, const Conv2dOptions& o) {
 
 Shape result(const Shape& x, const Shape& w, const Conv2dOptions& options) {
     check(x, w, options);
-    const kernels::Convolution s = sizes(x, w, options);
+    const kernels::Convolution s = convolution(x, w, options);
     return Shape{s.batch, s.groups * s.out, s.out_h, s.out_w};
 }
 
@@ -73,13 +39,13 @@ void forward(Forward<T>& node, const Conv2dOptions& options) {
     Tensor<T> room;
     const T* images = pad_images(x.data(), x.shape(), options.padding, node.pool(), room);
     const T* bias = node.input_count() == 3 ? node.input(2).data() : nullptr;
-    kernels::convolve(sizes(x.shape(), w.shape(), options), images, w.data(), T(0), node.value(), bias);
+    kernels::convolve(convolution(x.shape(), w.shape(), options), images, w.data(), T(0), node.value(), bias);
 }
 
 template <Real T>
 void backward(Backward<T>& b, const Conv2dOptions& options) {
     const Tensor<T>&u = b.input(0), &v = b.input(1);
-    const kernels::Convolution c = sizes(u.shape(), v.shape(), options);
+    const kernels::Convolution c = convolution(u.shape(), v.shape(), options);
     if (b.wants(0))
         crop_images(b.slot(0), u.shape(), options.padding, b.pool(),
                     [&](T* dx, T beta) { kernels::convolve_dx(c, b.grad(), v.data(), beta, dx, b.pool()); });

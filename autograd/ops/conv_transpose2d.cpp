@@ -1,3 +1,4 @@
+#include <pollen/autograd/detail/convolution.hpp>
 #include <pollen/autograd/kernels/conv2d.hpp>
 #include <pollen/autograd/ops/detail/images.hpp>
 
@@ -24,48 +25,21 @@ Shape result(const Shape& x, const Shape& w, const ConvTranspose2dOptions& o) {
 
 // The convolution that goes the other way, from the padded y to x.
 kernels::Convolution sizes(const Shape& x, const Shape& w, const Shape& y, const ConvTranspose2dOptions& o) {
-    return {.batch = x[0],
-            .groups = o.groups,
-            .in = w[1],
-            .out = w[0] / o.groups,
-            .height = y[2] + 2 * o.padding[0],
-            .width = y[3] + 2 * o.padding[1],
-            .kernel_h = w[2],
-            .kernel_w = w[3],
-            .out_h = x[2],
-            .out_w = x[3],
-            .stride_h = o.stride[0],
-            .stride_w = o.stride[1],
-            .dilation_h = o.dilation[0],
-            .dilation_w = o.dilation[1]};
+    return convolution(x[0], padded_pixels(y, o.padding), w, {x[2], x[3]}, o);
 }
 
 void check(const Shape& x, const Shape& w, const ConvTranspose2dOptions& o) {
-    check_images("conv_transpose2d", x);
-    if (w.rank() != 4)
-        throw ShapeError("conv_transpose2d: w " + to_string(w) + " has " + std::to_string(w.rank()) +
-                         " axes; kernels are (in channels, out channels / groups, height, width)");
-    check_extent("conv_transpose2d", "x", x);
-    check_extent("conv_transpose2d", "w", w);
-    check_pair("conv_transpose2d", "stride", o.stride, 1);
-    check_pair("conv_transpose2d", "padding", o.padding, 0);
-    check_pair("conv_transpose2d", "dilation", o.dilation, 1);
+    check_convolution("conv_transpose2d", "in channels, out channels / groups", x, w, o);
     check_pair("conv_transpose2d", "output_padding", o.output_padding, 0);
     for (std::size_t k = 0; k < 2; ++k)
         if (o.output_padding[k] >= o.stride[k] && o.output_padding[k] >= o.dilation[k])
             throw ValueError("conv_transpose2d: output_padding " + to_string(o.output_padding) +
                              " must be smaller than stride " + to_string(o.stride) + " or dilation " +
                              to_string(o.dilation));
-    const std::string groups = std::to_string(o.groups);
-    if (o.groups < 1) throw ValueError("conv_transpose2d: " + groups + " groups; at least 1 is needed");
-    if (x[1] % o.groups != 0)
-        throw ShapeError("conv_transpose2d: " + groups + " groups do not divide the " + std::to_string(x[1]) +
-                         " channels of x " + to_string(x));
     if (w[0] != x[1])
         throw ShapeError("conv_transpose2d: channels differ: x " + to_string(x) + " by w " + to_string(w) +
                          "; w needs " + std::to_string(x[1]) + " input channels");
     if (x[2] == 0 || x[3] == 0) throw ShapeError("conv_transpose2d: x " + to_string(x) + " has no pixels");
-    if (w[2] == 0 || w[3] == 0) throw ShapeError("conv_transpose2d: w " + to_string(w) + " has an empty kernel");
 }
 
 }  // namespace
@@ -80,7 +54,9 @@ Var<T> conv_transpose2d(Var<T> x, Var<T> w, ConvTranspose2dOptions options) {
         const Tensor<T>&u = node.input(0), &v = node.input(1);
         const kernels::Convolution c = sizes(u.shape(), v.shape(), node.shape(), options);
         crop_images(GradientSlot<T>{node.value(), true}, node.shape(), options.padding, node.pool(),
-                    [&](T* out, T beta) { kernels::convolve_dx(c, u.data(), v.data(), beta, out, node.pool()); });
+                    [&](T* out, T beta) {
+                        kernels::convolve_dx(c, u.data(), v.data(), beta, out, node.pool(), kernels::Panels::by_image);
+                    });
     };
     const Shape shape = result(x.shape(), w.shape(), options);
     return record("conv_transpose2d", {x, w}, shape, forward, [options](Backward<T>& b) {

@@ -1,7 +1,7 @@
 #include <pollen/autograd/detail/scratch.hpp>
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/ops/detail/softmax_rows.hpp>
 
-#include <cmath>
 #include <string>
 
 namespace pollen {
@@ -44,7 +44,7 @@ T row_loss(std::int64_t n, const T* x, std::int64_t label, T* p, bool gradient) 
             n, p, [](auto e, auto s) { return e / s; }, Stream<T>{p}, Splat<T>{sum});
         p[label] = -others / sum;
     }
-    return x[label] == m ? std::log1p(others) : std::log(sum) + (m - x[label]);
+    return x[label] == m ? math::log1p(others) : math::log(sum) + (m - x[label]);
 }
 
 // The losses of all rows, and what their gradients are made of, unless `slopes` is null.

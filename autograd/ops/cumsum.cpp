@@ -8,7 +8,7 @@ namespace pollen {
 namespace {
 
 // Columns that are summed side by side.
-constexpr std::int64_t column_block = 256;
+constexpr std::int64_t cumsum_block = 256;
 
 enum class From { front, back };
 
@@ -18,12 +18,12 @@ template <class T>
 void running_sums(const T* from, const AxisView& view, From start, T* to, bool add) {
     const std::int64_t n = view.size, b = view.inner;
     if (view.outer * n * b == 0) return;
-    const std::int64_t blocks = (b + column_block - 1) / column_block, step = start == From::back ? -b : b;
-    const std::int64_t grain = kernels::grain_for(n * std::min(b, column_block));
+    const std::int64_t blocks = (b + cumsum_block - 1) / cumsum_block, step = start == From::back ? -b : b;
+    const std::int64_t grain = kernels::grain_for(n * std::min(b, cumsum_block));
     parallel_for(view.outer * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
-        T sums[column_block];
+        T sums[cumsum_block];
         for (std::int64_t task = begin; task < end; ++task) {
-            const std::int64_t first = task % blocks * column_block, columns = std::min(column_block, b - first);
+            const std::int64_t first = task % blocks * cumsum_block, columns = std::min(cumsum_block, b - first);
             std::int64_t at = task / blocks * n * b + first + (start == From::back ? (n - 1) * b : 0);
             if (columns == 1) {
                 T sum = 0;

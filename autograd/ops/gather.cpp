@@ -9,7 +9,7 @@ namespace pollen {
 
 namespace {
 
-constexpr std::int64_t column_block = 1024;
+constexpr std::int64_t gather_block = 1024;
 
 // The place of an element in row-major order, written as indices: (1, 2).
 std::string place(std::int64_t at, const Shape& shape) {
@@ -38,12 +38,12 @@ void check(const Shape& x, int axis, const Indices& index) {
 template <class Body>
 void for_pairs(const AxisView& x, const Indices& index, std::int64_t count, const Body& body) {
     if (index.size() == 0) return;
-    const std::int64_t blocks = (x.inner + column_block - 1) / column_block;
-    const std::int64_t work = count * std::min(x.inner, column_block);
+    const std::int64_t blocks = (x.inner + gather_block - 1) / gather_block;
+    const std::int64_t work = count * std::min(x.inner, gather_block);
     parallel_for(x.outer * blocks, kernels::grain_for(work), [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t task = begin; task < end; ++task) {
-            const std::int64_t i = task / blocks, first = task % blocks * column_block;
-            const std::int64_t last = std::min(x.inner, first + column_block);
+            const std::int64_t i = task / blocks, first = task % blocks * gather_block;
+            const std::int64_t last = std::min(x.inner, first + gather_block);
             for (std::int64_t k = 0; k < count; ++k) {
                 for (std::int64_t j = first; j < last; ++j) {
                     const std::int64_t at = (i * count + k) * x.inner + j;

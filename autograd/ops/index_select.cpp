@@ -9,7 +9,7 @@ namespace pollen {
 
 namespace {
 
-constexpr std::int64_t column_block = 1024;
+constexpr std::int64_t select_block = 1024;
 
 void check(const Shape& x, int axis, const Indices& index) {
     if (index.rank() != 1)
@@ -26,12 +26,12 @@ void check(const Shape& x, int axis, const Indices& index) {
 // through the list in order.
 template <class T>
 void add_rows(const T* from, const Indices& index, const AxisView& to, T* data) {
-    const std::int64_t count = index.size(), n = to.inner, blocks = (n + column_block - 1) / column_block;
-    const std::int64_t grain = kernels::grain_for(count * std::min(n, column_block));
+    const std::int64_t count = index.size(), n = to.inner, blocks = (n + select_block - 1) / select_block;
+    const std::int64_t grain = kernels::grain_for(count * std::min(n, select_block));
     parallel_for(to.outer * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t task = begin; task < end; ++task) {
-            const std::int64_t i = task / blocks, first = task % blocks * column_block;
-            const std::int64_t last = std::min(n, first + column_block);
+            const std::int64_t i = task / blocks, first = task % blocks * select_block;
+            const std::int64_t last = std::min(n, first + select_block);
             for (std::int64_t k = 0; k < count; ++k) {
                 const T* row = from + (i * count + k) * n;
                 T* target = data + (i * to.size + index.data()[k]) * n;

@@ -1,6 +1,5 @@
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/ops/detail/softmax_rows.hpp>
-
-#include <cmath>
 
 namespace pollen {
 
@@ -31,7 +30,7 @@ void log_softmax_any(const Tensor<T>& x, int axis, TapeState<T>& tape, T* y) {
 template <class T>
 void log_softmax_row(std::int64_t n, const T* x, T* y) {
     const Splat<T> m{row_max(n, x)};
-    const Splat<T> log_sum{std::log(kernels::reduce_serial<kernels::Sum, T>(n, ExpAbove{}, Stream<T>{x}, m))};
+    const Splat<T> log_sum{math::log(kernels::reduce_serial<kernels::Sum, T>(n, ExpAbove{}, Stream<T>{x}, m))};
     kernels::map_serial(n, y, LogShare{}, Stream<T>{x}, m, log_sum);
 }
 

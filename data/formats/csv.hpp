@@ -31,7 +31,7 @@ struct Table {
     std::vector<std::string> columns;
     Tensor<double> values;  // (rows, columns)
 
-    // Where a column is. Throws a ValueError that lists the names if there is none of this name.
+    // The position of a column. Throws a ValueError that lists the names if no column has this one.
     std::int64_t column(const std::string& name) const;
 };
 

@@ -1,5 +1,7 @@
 #include <pollen/data/formats/npz.hpp>
 
+#include <pollen/data/formats/detail/deflate_ratio.hpp>
+#include <pollen/data/formats/detail/zip_handle.hpp>
 #include <pollen/data/formats/detail/zip_name.hpp>
 #include <pollen/data/formats/npy.hpp>
 #include <pollen/data/io/detail/printable.hpp>
@@ -13,9 +15,6 @@
 namespace pollen {
 
 namespace {
-
-// Deflate makes at most 1032 bytes of one; an entry that promises more is lying.
-constexpr std::uint64_t max_ratio = 1100;
 
 constexpr std::size_t end_bytes = 22, locator_bytes = 20, end64_bytes = 56, entry_bytes = 46;
 
@@ -81,9 +80,6 @@ std::string message(zip_error_t* error) {
     }
 }
 
-struct Discard {
-    void operator()(zip_t* zip) const { zip_discard(zip); }
-};
 struct Close {
     void operator()(zip_file_t* file) const { zip_fclose(file); }
 };
@@ -213,16 +209,16 @@ class Npz::Archive {
         if (status.comp_method == ZIP_CM_STORE && status.size != status.comp_size)
             fail("is stored, but its sizes are " + std::to_string(status.comp_size) + " and " +
                  std::to_string(status.size));
-        if (status.size / max_ratio > status.comp_size)
+        if (status.size / detail::max_deflate_ratio > status.comp_size)
             fail(std::to_string(status.comp_size) + " bytes cannot expand to " + std::to_string(status.size) +
-                 ", which is more than " + std::to_string(max_ratio) + " to 1");
+                 ", which is more than " + std::to_string(detail::max_deflate_ratio) + " to 1");
         sizes_.push_back(status.size);
     }
 
     std::vector<std::byte> bytes_;  // before zip_, which points into it
     std::string name_;
     ReadLimits limits_;
-    std::unique_ptr<zip_t, Discard> zip_;
+    detail::ZipHandle zip_;
     std::vector<std::string> names_;
     std::vector<std::uint64_t> sizes_;
     std::mutex mutex_;  // one reader at a time: a zip_t is not made for more

@@ -1,5 +1,6 @@
 #include <pollen/data/formats/npz.hpp>
 
+#include <pollen/data/formats/detail/zip_handle.hpp>
 #include <pollen/data/formats/detail/zip_name.hpp>
 #include <pollen/data/formats/npy.hpp>
 #include <pollen/data/io/atomic_file.hpp>
@@ -15,9 +16,6 @@ namespace {
 
 struct Free {
     void operator()(zip_source_t* source) const { zip_source_free(source); }
-};
-struct Discard {
-    void operator()(zip_t* zip) const { zip_discard(zip); }
 };
 
 [[noreturn]] void fail(zip_error_t* error) {
@@ -53,7 +51,7 @@ std::vector<std::byte> npz_bytes(const NpzArrays& arrays) {
     for (const auto& [name, value] : arrays)
         contents.push_back(std::visit([](const auto& tensor) { return npy_bytes(tensor); }, value));
 
-    std::unique_ptr<zip_t, Discard> zip(zip_open_from_source(target.get(), ZIP_CREATE | ZIP_TRUNCATE, &error));
+    detail::ZipHandle zip(zip_open_from_source(target.get(), ZIP_CREATE | ZIP_TRUNCATE, &error));
     if (!zip) fail(&error);
     zip_source_keep(target.get());
     for (std::size_t i = 0; i < arrays.size(); ++i) {

@@ -1,5 +1,6 @@
 #include <pollen/data/formats/image.hpp>
 
+#include <pollen/data/formats/detail/deflate_ratio.hpp>
 #include <pollen/data/formats/detail/pixels.hpp>
 #include <pollen/data/io/atomic_file.hpp>
 
@@ -12,9 +13,6 @@
 namespace pollen {
 
 namespace {
-
-// Deflate makes at most 1032 bytes of one.
-constexpr std::uint64_t max_ratio = 1100;
 
 // What libpng's callbacks see. An error of libpng jumps over every frame between here and there, so everything that is
 // alive then is plain data: this struct, and the functions read_header and read_rows, which own nothing.
@@ -105,7 +103,7 @@ void check_ihdr(Bytes bytes, const std::string& name, const ImageLimits& limits)
     const auto depth = std::to_integer<std::uint64_t>(bytes[24]), colour = std::to_integer<std::uint64_t>(bytes[25]);
     const std::uint64_t samples = colour == 2 ? 3 : colour == 4 ? 2 : colour == 6 ? 4 : 1;
     const std::uint64_t row_bytes = (width * samples * depth + 7) / 8 + 1;  // a row starts with its filter
-    if (row_bytes > max_ratio * bytes.size() / height)
+    if (row_bytes > detail::max_deflate_ratio * bytes.size() / height)
         throw FileError(place(16) + ": size: " + std::to_string(bytes.size()) + " bytes cannot hold an image of " +
                         std::to_string(width) + " x " + std::to_string(height) + " pixels");
 }

@@ -19,8 +19,6 @@ static_assert(std::endian::native == std::endian::little, "the numbers are copie
 using detail::printable;
 using detail::TensorPlace;
 
-constexpr std::uint64_t kLongestHeader = 100'000'000;
-
 struct Dtype {
     std::string_view name;
     std::uint64_t bytes;     // of a number in the file
@@ -174,9 +172,9 @@ TensorFile parse(Bytes bytes, const std::string& name, const ReadLimits& limits)
                         std::to_string(bytes.size()));
     std::memcpy(&length, bytes.data(), sizeof length);
     bytes = bytes.subspan(sizeof length);
-    if (length > kLongestHeader)
+    if (length > detail::longest_safetensors_header)
         throw FileError(name + ": offset 0: length of the header: is " + std::to_string(length) + ", more than " +
-                        std::to_string(kLongestHeader));
+                        std::to_string(detail::longest_safetensors_header));
     if (length > bytes.size())
         throw FileError(name + ": offset 0: length of the header: is " + std::to_string(length) +
                         ", but the file has only " + std::to_string(bytes.size()) + " bytes after it");

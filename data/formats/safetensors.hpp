@@ -32,8 +32,8 @@ class TensorFile {
     void set(const std::string& name, Counters counters);
     void set(const std::string& name, Octets octets);
 
-    // The tensor of that name. Throws a FileError if there is none, if it is of another type, or, in the second form,
-    // of another shape: `m.safetensors: there is no tensor "w1"; near it: "w0", "w2"`.
+    // The tensor of that name. Throws a FileError if the file has no such tensor, or if its type differs, or (second
+    // form) its shape: `m.safetensors: there is no tensor "w1"; near it: "w0", "w2"`.
     template <class T>
     const Tensor<T>& get(std::string_view name) const;
     template <class T>

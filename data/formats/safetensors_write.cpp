@@ -13,8 +13,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the numbers are written as they are in memory");
 
-constexpr std::size_t kLongestHeader = 100'000'000;
-
 // What the writer needs to know of one tensor, of whatever type.
 struct Piece {
     const std::string* name;
@@ -75,9 +73,10 @@ std::string header_of(const TensorFile& file, const std::vector<Piece>& pieces, 
     }
     json += "}";
     json.resize((json.size() + 7) / 8 * 8, ' ');
-    if (json.size() > kLongestHeader)
+    if (json.size() > detail::longest_safetensors_header)
         throw FileError(path + ": the names and texts make a header of " + std::to_string(json.size()) +
-                        " bytes, more than the " + std::to_string(kLongestHeader) + " that the format allows");
+                        " bytes, more than the " + std::to_string(detail::longest_safetensors_header) +
+                        " that the format allows");
     return json;
 }
 

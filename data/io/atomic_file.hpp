@@ -14,8 +14,8 @@ namespace pollen {
 // that is killed leaves the old file untouched and at most that temporary file behind.
 //
 // A new file gets the mode that the umask allows, a replaced one keeps its mode. A symbolic link is followed: its
-// target is replaced, not the link. Every failure is a FileError that names the file, the step and the reason; after
-// one the temporary file is gone and so is the chance to commit.
+// target is replaced, not the link. Every failure is a FileError that names the file, the step and the reason. After a
+// failure the temporary file is removed, and commit() is no longer possible.
 class AtomicFile {
   public:
     explicit AtomicFile(std::string path);
@@ -38,7 +38,7 @@ class AtomicFile {
     std::string path_;       // as given, for messages
     std::string target_;     // with links followed
     std::string directory_;  // of the target
-    std::string temporary_;  // empty when there is none
+    std::string temporary_;  // empty: no temporary file
     int file_ = -1;
     std::vector<char> buffer_;
 };

@@ -10,7 +10,7 @@ namespace pollen {
 
 // Small changes of images (n, channels, height, width) that leave their meaning alone.
 struct Augmentation {
-    std::int64_t shift = 0;  // up to so many pixels up, down, left and right, zeros coming in
+    std::int64_t shift = 0;  // moves by at most this many pixels in each direction; zeros come in
     bool flip = false;       // left and right exchanged, every second time
     bool any() const { return shift > 0 || flip; }
 };

@@ -34,7 +34,7 @@ std::string cache_directory();
 // The directory of a full set in the cache, if all its files are there. Throws a ValueError for an unknown set.
 std::optional<std::string> find_data(std::string_view set);
 
-// The same, for who cannot do without it: throws a FileError that says how to get the set.
+// The same, but throws a FileError that says how to get the set if it is not there.
 std::string require_data(std::string_view set);
 
 // The directory of the full set where it is in the cache, and otherwise of the part of it that comes with pollen.

@@ -2,6 +2,8 @@
 
 #include "network.hpp"
 
+#include <pollen/autograd/math.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -9,7 +11,7 @@
 Valley::Valley(double w1, double w2) {
     double h11 = 1 / (prior_sd * prior_sd), h22 = h11, h12 = 0, g1 = 0, g2 = 0, yy = 0;
     for (std::int64_t i = 0; i < data.x.size(); ++i) {
-        const double p = std::tanh(w1 * data.x(i)) / sigma, q = std::tanh(w2 * data.x(i)) / sigma;
+        const double p = pollen::math::tanh(w1 * data.x(i)) / sigma, q = pollen::math::tanh(w2 * data.x(i)) / sigma;
         const double y = data.y(i) / sigma;
         h11 += p * p;
         h12 += p * q;
@@ -21,21 +23,22 @@ Valley::Valley(double w1, double w2) {
     determinant = h11 * h22 - h12 * h12;
     const double v1 = (h22 * g1 - h12 * g2) / determinant, v2 = (h11 * g2 - h12 * g1) / determinant;
     lowest = (yy + (w1 * w1 + w2 * w2) / (prior_sd * prior_sd) - g1 * v1 - g2 * v2) / 2;
-    f = v1 * std::tanh(w1 * probe) + v2 * std::tanh(w2 * probe);
+    f = v1 * pollen::math::tanh(w1 * probe) + v2 * pollen::math::tanh(w2 * probe);
 }
 
-double Valley::log_weight(double T) const { return -lowest / T - std::log(determinant) / 2; }
+double Valley::log_weight(double T) const { return -lowest / T - pollen::math::log(determinant) / 2; }
 
 // Calls use(valley, weight) on cells of a quarter of the plane, the others being its images. Cells grow with
 // w = 0.1 sinh(u). Weights are those of exp(-E / T), not normalised.
 static void each_valley(double T, const std::function<void(const Valley&, double)>& use) {
     constexpr int cells = 100;
-    const double width = std::asinh(140 * std::sqrt(T)) / cells;
+    const double most = 140 * std::sqrt(T), width = pollen::math::log(most + std::sqrt(most * most + 1)) / cells;
     for (int i = 0; i < cells; ++i)
         for (int j = 0; j < cells; ++j) {
             const double u1 = (i + 0.5) * width, u2 = (j + 0.5) * width;
-            const Valley valley(0.1 * std::sinh(u1), 0.1 * std::sinh(u2));
-            use(valley, std::exp(valley.log_weight(T) + 12 / T) * std::cosh(u1) * std::cosh(u2));
+            const Valley valley(0.1 * pollen::math::sinh(u1), 0.1 * pollen::math::sinh(u2));
+            use(valley,
+                pollen::math::exp(valley.log_weight(T) + 12 / T) * pollen::math::cosh(u1) * pollen::math::cosh(u2));
         }
 }
 
@@ -59,7 +62,7 @@ std::vector<double> energy_density(double T, const std::vector<double>& energies
     each_valley(T, [&](const Valley& valley, double p) {
         z += p;
         for (std::size_t k = 0; k < energies.size(); ++k)
-            if (energies[k] > valley.lowest) density[k] += p * std::exp((valley.lowest - energies[k]) / T) / T;
+            if (energies[k] > valley.lowest) density[k] += p * pollen::math::exp((valley.lowest - energies[k]) / T) / T;
     });
     for (double& d : density) d /= z;
     return density;

@@ -2,6 +2,8 @@
 
 #include "exact.hpp"
 
+#include <pollen/autograd/math.hpp>
+
 #include <cmath>
 
 using namespace pollen;
@@ -34,7 +36,7 @@ ResultTable table_of_temperatures(const std::vector<Heat>& heats) {
 void draw_heat_capacity(Panel& panel, const std::vector<Heat>& heats) {
     std::vector<double> curve_T, curve_C, T, value, low, high;
     for (int k = -4; k <= 20; ++k) {
-        curve_T.push_back(std::exp2(k / 4.0));
+        curve_T.push_back(math::exp2(k / 4.0));
         curve_C.push_back(exact(curve_T.back()).heat_capacity);
     }
     for (const Heat& heat : heats) {

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/potentials/model.hpp>
 
-#include <cmath>
 #include <functional>
 
 constexpr double sigma = 0.25;  // of the errors of y
@@ -14,7 +14,8 @@ struct Points {
     // A steep step and a gentle slope against it; errors of sigma, up and down in turn.
     Points() {
         for (std::int64_t i = 0; i < x.size(); ++i)
-            y.mutable_at(i) = 1.5 * std::tanh(4 * x(i)) - 2 * std::tanh(x(i) / 2) + (i % 2 == 0 ? sigma : -sigma);
+            y.mutable_at(i) =
+                1.5 * pollen::math::tanh(4 * x(i)) - 2 * pollen::math::tanh(x(i) / 2) + (i % 2 == 0 ? sigma : -sigma);
     }
 };
 inline const Points data;
@@ -26,7 +27,8 @@ inline std::function<void(pollen::Model<double>&)> network(std::int64_t n) {
     return [n](pollen::Model<double>& m) {
         const auto w = m.real("w", {n}), v = m.real("v", {n});
         const auto f = matmul(tanh(outer(m.tape().constant(data.x), w)), v);
-        m.prior(-(square(w) + square(v)) / (2 * prior_sd * prior_sd));
+        const auto ww = square(w), vv = square(v);
+        m.prior(-(ww + vv) / (2 * prior_sd * prior_sd));
         m.likelihood(-square(f - data.y) / (2 * sigma * sigma));
         m.quantity("f", sum(tanh(probe * w) * v));
     };

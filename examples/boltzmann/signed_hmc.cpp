@@ -2,10 +2,10 @@
 
 #include "../common/example.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/random.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
 
-#include <cmath>
 #include <numeric>
 
 using namespace pollen;
@@ -41,7 +41,7 @@ Tensor<double> signed_hmc(Potential<double>& potential, const std::vector<double
             Particle next = now;
             for (std::uint32_t k = 20 + random.below(41); k > 0; --k) next.leapfrog(potential, 0.015);
             const double rise = next.energy - now.energy + sign * (next.kinetic() - now.kinetic());
-            if (random.uniform() < std::exp(-rise)) now = next;
+            if (random.uniform() < math::exp(-rise)) now = next;
             if (t >= 0) energies.mutable_at(c, t) = now.energy;
         }
     }

@@ -46,6 +46,26 @@ struct Example::CommandLine {
     }
 };
 
+namespace {
+
+// How settings differ from those of an earlier run: "--draws 100, now 200; it was compiled since".
+std::string differences(const std::string& before, const std::string& now) {
+    std::istringstream old_lines(before), new_lines(now);
+    std::string text;
+    for (std::string was, is; std::getline(new_lines, is);) {
+        if (!std::getline(old_lines, was)) was = "nothing";
+        if (was == is) continue;
+        if (!text.empty()) text += "; ";
+        if (is.starts_with("compiled "))
+            text += "the program was compiled since";
+        else
+            text += was + ", now " + is.substr(is.find(' ') + 1);
+    }
+    return text;
+}
+
+}  // namespace
+
 Example::Example(std::string about, std::string time)
     : about_(std::move(about)), time_(std::move(time)), line_(std::make_unique<CommandLine>()) {}
 Example::~Example() = default;
@@ -118,9 +138,11 @@ int Example::run(int argc, char** argv, const std::function<void()>& body) {
                     quick ? "Quick: a small version, to see that it works. Figures mean little."
                           : ("Takes about " + time_ + " on two cores.").c_str());
         body();
-    } catch (const Interrupted&) {
-        std::fprintf(stderr, "\n%s: stopped. The same command %s.\n", name.c_str(),
-                     has_kept() ? "goes on from here, with --new it begins anew" : "begins anew");
+    } catch (const Interrupted& stopped) {
+        const std::string where = stopped.stage.empty() ? "from here" : "with " + stopped.stage + " from its beginning";
+        std::fprintf(
+            stderr, "\n%s: stopped. The same command %s.\n", name.c_str(),
+            has_kept() && !quick ? ("goes on " + where + ", with --new it begins anew").c_str() : "begins anew");
         return 130;
     } catch (const pollen::Error& error) {
         return fail(error.what());
@@ -144,7 +166,8 @@ void Example::prepare() {
     std::ifstream in(kept / "settings");
     if (!in.is_open() && fs::exists(kept) && !fs::is_empty(kept))
         throw pollen::ValueError(kept.string() + " was not made by an example; --out takes a directory without it");
-    if (!fresh_ && !quick) settings_before_.assign(std::istreambuf_iterator<char>(in), {});
+    settings_before_.assign(std::istreambuf_iterator<char>(in), {});
+    if (fresh_ || quick) forget();
     keep_if_unchanged();
 }
 
@@ -156,15 +179,29 @@ void Example::data(const std::string& path, std::int64_t items) {
 // Empties OUT/kept where the settings so far are not those with which the last run began.
 void Example::keep_if_unchanged() {
     if (settings_before_.starts_with(settings_)) return;
-    fs::remove_all(out_ / "kept");
+    forget();
     fs::create_directories(out_ / "kept");
     write_text((out_ / "kept" / "settings").string(), settings_);
     settings_before_ = settings_;
 }
 
-// Whether there is something to go on from.
+// Removes OUT/kept. If there was something to go on from, says so, and why it cannot be used. (What --quick kept never
+// is.)
+void Example::forget() {
+    if (has_kept() && settings_before_.find("--quick 1\n") == std::string::npos)
+        std::fprintf(stderr, "%s holds results of an earlier run (%s). They are removed, and this run begins anew.\n",
+                     (out_ / "kept").c_str(),
+                     fresh_ ? "--new is given" : differences(settings_before_, settings_).c_str());
+    fs::remove_all(out_ / "kept");
+    settings_before_.clear();
+}
+
+// Whether there is something to go on from: a file beside the settings.
 bool Example::has_kept() const {
-    return !quick && std::distance(fs::directory_iterator(out_ / "kept"), fs::directory_iterator()) > 1;
+    if (!fs::exists(out_ / "kept")) return false;
+    for (const auto& entry : fs::recursive_directory_iterator(out_ / "kept"))
+        if (entry.is_regular_file() && entry.path() != out_ / "kept" / "settings") return true;
+    return false;
 }
 
 fs::path Example::kept(const std::string& name) const {

@@ -43,7 +43,8 @@ class Example {
     // The path of a result: path("figure") is OUT/figure.
     std::filesystem::path path(const std::string& name) const { return out_ / name; }
     // A directory in OUT for what an interrupted example goes on from. It is empty at the start where --new or --quick
-    // is given, an option or the data differ from the last time, or the program was compiled anew.
+    // is given, an option or the data differ from the last time, or the program was compiled anew. What is removed then
+    // is said on the standard error output.
     std::filesystem::path kept(const std::string& name) const;
     // Data that is read: its path and the number of its items. To be called before anything is kept:
     //
@@ -56,17 +57,21 @@ class Example {
     struct CommandLine;
     void prepare();
     void keep_if_unchanged();
+    void forget();
     bool has_kept() const;
 
     std::string about_, time_;
     std::filesystem::path out_;
-    std::string settings_, settings_before_;  // all that results depend on, line after line, now and the last time
+    std::string settings_;         // all that results depend on, line after line
+    std::string settings_before_;  // the same of the run that kept something, as far as it can be used
     bool fresh_ = false;
     std::unique_ptr<CommandLine> line_;
 };
 
-// Thrown where Ctrl-C ended a run; Example::run says that the same command goes on from there.
-struct Interrupted {};
+// Thrown where Ctrl-C ended a run; Example::run says what the same command does then.
+struct Interrupted {
+    std::string stage = {};  // the stage (stage.hpp) that was stopped and begins anew; empty: it goes on from there
+};
 
 // What run_chains, train and others return, unless Ctrl-C ended it: unless_stopped(run_chains(...)).
 template <class Result>

@@ -27,7 +27,7 @@ std::string text_of(double value) {
 }
 
 // In single quotes, as gnuplot reads it.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
     std::string out = "'";
     for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
     return out + "'";
@@ -101,7 +101,8 @@ void Panel::heat(const Numbers& x, const Numbers& y, const Numbers& z) {
 
 void Panel::categories(const std::vector<std::string>& names) {
     std::string tics = "set xtics (";
-    for (std::size_t k = 0; k < names.size(); ++k) tics += (k ? ", " : "") + quoted(names[k]) + " " + std::to_string(k);
+    for (std::size_t k = 0; k < names.size(); ++k)
+        tics += (k ? ", " : "") + in_quotes(names[k]) + " " + std::to_string(k);
     set(tics + ")");
     set("set xrange [-0.6:" + text_of(static_cast<double>(names.size()) - 0.4) + "]");
 }
@@ -153,12 +154,12 @@ std::string Panel::script(const std::string& name) const {
             for (std::size_t c = 2; c <= s.columns.size(); ++c) columns += ":" + std::to_string(c);
         plot += (k == 0 ? "plot " : ", ") + source + " using " + columns + " with " + s.style;
         if (s.style != "image") plot += std::string(" lc rgb '") + colours[s.colour % 8] + "'";
-        plot += s.label.empty() ? " notitle" : " title " + quoted(s.label);
+        plot += s.label.empty() ? " notitle" : " title " + in_quotes(s.label);
         if (s.style.starts_with("fillsteps"))  // with an outline, so that one histogram does not hide another
             plot += ", " + source + " using 1:2 with steps lw 1.5 lc rgb '" + colours[s.colour % 8] + "' notitle";
     }
-    return "reset\n" + data + tables + "set title " + quoted(title_) + "\nset xlabel " + quoted(x_label_) +
-           "\nset ylabel " + quoted(y_label_) +
+    return "reset\n" + data + tables + "set title " + in_quotes(title_) + "\nset xlabel " + in_quotes(x_label_) +
+           "\nset ylabel " + in_quotes(y_label_) +
            "\nset grid lc rgb '#dddddd'\nset border 3 lc rgb '#555555'\nset tics nomirror\nset key top left opaque\n"
            "set palette defined (0 '#ffffff', 0.25 '#a6cee3', 0.5 '#56B4E9', 0.75 '#0072B2', 1 '#0b2545')\n"
            "unset colorbox\n" +
@@ -188,8 +189,9 @@ std::string Figure::script() const {
     std::string script;
     for (const auto& [terminal, ending] :
          {std::pair("pngcairo font 'sans,11'", ".png"), {"svg dynamic font 'sans,13'", ".svg"}}) {
-        script += std::string("set terminal ") + terminal + size + "\nset output " + quoted(name_.string() + ending) +
-                  "\nset multiplot layout " + std::to_string(rows) + "," + std::to_string(columns) + "\n";
+        script += std::string("set terminal ") + terminal + size + "\nset output " +
+                  in_quotes(name_.string() + ending) + "\nset multiplot layout " + std::to_string(rows) + "," +
+                  std::to_string(columns) + "\n";
         for (std::size_t k = 0; k < panels_.size(); ++k) script += panels_[k].script("p" + std::to_string(k) + "s");
         script += "unset multiplot\nunset output\n";
     }

@@ -2,15 +2,15 @@
 
 #include "example.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/ops.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
-#include <pollen/nn/training/optimiser.hpp>
-#include <pollen/nn/variational/low_rank.hpp>
+#include <pollen/nn/training/adam.hpp>
+#include <pollen/nn/variational/low_rank_log_q.hpp>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 
 using namespace pollen;
 
@@ -22,7 +22,7 @@ GaussianFit first_guess(const GaussianFitOptions& options) {
     GaussianFit q;
     q.mu = D::empty({std::ssize(options.start)});
     std::copy(options.start.begin(), options.start.end(), q.mu.mutable_data());
-    q.rho = D::full(q.mu.shape(), std::log(std::expm1(options.sd)));
+    q.rho = D::full(q.mu.shape(), math::log(math::expm1(options.sd)));
     q.factors = D::empty({0, q.mu.size()});
     return q;
 }
@@ -40,7 +40,8 @@ GaussianDraw draw_from(const GaussianFit& q, Tape<double>& tape, Random random, 
     random.fill_normal(noise.mutable_values());
     const auto mu = tape.borrow_variable(q.mu), rho = tape.borrow_variable(q.rho), v = tape.borrow_variable(q.factors);
     const auto eps = tape.constant(std::move(noise));
-    auto theta = mu + softplus(rho) * slice(eps, 0, 0, n);
+    const auto sd = softplus(rho);
+    auto theta = mu + sd * slice(eps, 0, 0, n);
     if (rank > 0) theta = theta + matmul(slice(eps, 0, n, n + rank), v);
     return {{mu, rho, v}, theta, low_rank_log_q(rho, v, eps, value)};
 }

@@ -23,7 +23,11 @@ Found stage(const Example& example, const std::string& name, const std::function
         return found;
     }
     const auto start = std::chrono::steady_clock::now();
-    found = work();
+    try {
+        found = work();
+    } catch (const Interrupted&) {
+        throw Interrupted{name};
+    }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     NpzArrays arrays;
     for (const auto& [key, values] : found) arrays.emplace_back(key, values);

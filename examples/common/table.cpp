@@ -29,7 +29,8 @@ std::string shown(const Cell& cell) {
     return text;
 }
 
-std::string quoted(const std::string& text) {
+// As a CSV file has it.
+std::string csv_field(const std::string& text) {
     std::string out = "\"";
     for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
     return out + "\"";
@@ -71,7 +72,7 @@ void ResultTable::save(const std::filesystem::path& name) const {
     md = "|";
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         const bool errors = std::ranges::any_of(rows_, [c](const auto& row) { return std::isfinite(row[c].error); });
-        csv += (c == 0 ? "" : ",") + quoted(columns_[c]) + (errors ? "," + quoted(columns_[c] + " +-") : "");
+        csv += (c == 0 ? "" : ",") + csv_field(columns_[c]) + (errors ? "," + csv_field(columns_[c] + " +-") : "");
         md += " " + columns_[c] + " |";
         rule += c == 0 ? "---|" : "--:|";
     }
@@ -82,7 +83,7 @@ void ResultTable::save(const std::filesystem::path& name) const {
         for (std::size_t c = 0; c < columns_.size(); ++c) {
             const Cell& cell = row[c];
             const bool errors = std::ranges::any_of(rows_, [c](const auto& r) { return std::isfinite(r[c].error); });
-            csv += (c == 0 ? "" : ",") + (cell.digits < 0 ? quoted(cell.text) : number("%.*g", 9, cell.value));
+            csv += (c == 0 ? "" : ",") + (cell.digits < 0 ? csv_field(cell.text) : number("%.*g", 9, cell.value));
             if (errors) csv += "," + (std::isfinite(cell.error) ? number("%.*g", 9, cell.error) : "");
             md += " " + shown(cell) + " |";
         }

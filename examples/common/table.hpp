@@ -9,9 +9,9 @@
 struct Cell {
     Cell(std::string words) : text(std::move(words)) {}
     Cell(const char* words) : text(words) {}
-    Cell(double number, int digits_behind_point) : value(number), digits(digits_behind_point) {}
-    Cell(double number, double standard_error, int digits_behind_point)
-        : value(number), error(standard_error), digits(digits_behind_point) {}
+    Cell(double number, int decimal_places) : value(number), digits(decimal_places) {}
+    Cell(double number, double standard_error, int decimal_places)
+        : value(number), error(standard_error), digits(decimal_places) {}
 
     static constexpr double none = std::numeric_limits<double>::quiet_NaN();
     std::string text;

@@ -1,7 +1,8 @@
 #include "grid.hpp"
 
+#include <pollen/autograd/math.hpp>
+
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 Grid::Grid(pollen::Potential<double>& potential, double cell) {
@@ -11,7 +12,7 @@ Grid::Grid(pollen::Potential<double>& potential, double cell) {
         for (const double theta1 : x) {
             const std::array<double, 2> theta{theta1, theta2};
             // 198 is near the least U, and keeps exp in range.
-            density.push_back(std::exp(198 - potential.evaluate(theta, {}).total()));
+            density.push_back(pollen::math::exp(198 - potential.evaluate(theta, {}).total()));
             sums.add(theta1, theta2, density.back());
         }
 }

@@ -1,5 +1,7 @@
 #include "numpy_data.hpp"
 
+#include <pollen/autograd/math.hpp>
+
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -24,7 +26,7 @@ class NumPyRandom {
             y = 2 * uniform() - 1;
             r2 = x * x + y * y;
         } while (r2 >= 1 || r2 == 0);
-        const double f = std::sqrt(-2 * std::log(r2) / r2);
+        const double f = std::sqrt(-2 * pollen::math::log(r2) / r2);
         second_ = f * x;
         return mean + sd * f * y;
     }

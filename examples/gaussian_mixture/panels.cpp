@@ -1,6 +1,7 @@
 #include "panels.hpp"
 
-#include <cmath>
+#include <pollen/autograd/math.hpp>
+
 #include <numeric>
 
 using namespace pollen;
@@ -20,8 +21,8 @@ Panel& plane(Figure& figure, const std::string& title) {
 // a parabola, which the density itself is not: lines of its log are smooth.
 void draw_contours(Panel& panel, const Grid& grid, const Grid& coarse) {
     std::vector<double> log_density, levels;
-    for (const double density : coarse.density) log_density.push_back(std::log(density));
-    for (const double share : {0.5, 0.9, 0.99}) levels.push_back(std::log(grid.level(share)));
+    for (const double density : coarse.density) log_density.push_back(math::log(density));
+    for (const double share : {0.5, 0.9, 0.99}) levels.push_back(math::log(grid.level(share)));
     panel.colour(6);
     panel.contours("exact", coarse.x, coarse.y, log_density, levels);
 }

@@ -2,6 +2,7 @@
 
 #include "convergence.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/prediction/metrics.hpp>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ struct Comparison {
             variation.push_back(difference);
             agree.push_back(top == std::ranges::max_element(b) - b.begin());
             right.push_back(top == labels.data()[i]);
-            surprise.push_back(-std::log(a[static_cast<std::size_t>(labels.data()[i])]));
+            surprise.push_back(-math::log(a[static_cast<std::size_t>(labels.data()[i])]));
         }
     }
 };

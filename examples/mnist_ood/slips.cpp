@@ -4,11 +4,11 @@
 #include "scores.hpp"
 #include "task.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/likelihoods.hpp>
 #include <pollen/samplers/draws/predict_draws.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 using namespace pollen;
 using D = Tensor<double>;
@@ -25,9 +25,9 @@ D averages(const Draws& draws, const Tensor<float>& images) {
             for (std::int64_t c = 0; c < 10; ++c) {
                 const double here = p(i, c), elsewhere = p((i + 37 * count) % n, c);
                 sums[0].mutable_at(i, c) += here;
-                sums[1].mutable_at(i, c) += std::log(std::max(here, 1e-30));
+                sums[1].mutable_at(i, c) += math::log(std::max(here, 1e-30));
                 sums[2].mutable_at(i, c) += elsewhere;
-                sums[3].mutable_at(i, c) += std::log(std::max(elsewhere, 1e-30));
+                sums[3].mutable_at(i, c) += math::log(std::max(elsewhere, 1e-30));
             }
         ++count;
     });
@@ -35,7 +35,7 @@ D averages(const Draws& draws, const Tensor<float>& images) {
     for (std::size_t k = 0; k < 4; ++k) {
         for (double& x : sums[k].mutable_values()) {
             x /= static_cast<double>(count);
-            if (k % 2 == 1) x = std::exp(x);
+            if (k % 2 == 1) x = math::exp(x);
         }
         found.mutable_at(static_cast<std::int64_t>(k)) = mean_of(confidences(sums[k]));
     }

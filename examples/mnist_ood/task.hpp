@@ -26,7 +26,7 @@ struct Task {
     Sizes sizes;
     pollen::Show show = pollen::Show::automatic;
 
-    // Passes through the training data that take so many steps.
+    // How many passes through the training data make this many steps.
     std::int64_t epochs(std::int64_t steps) const;
     // The rate of a step on the mean loss in the units of the samplers: e = 2 rate / N, h = rate / N.
     double per_item(double rate) const;

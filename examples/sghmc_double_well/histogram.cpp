@@ -1,5 +1,7 @@
 #include "histogram.hpp"
 
+#include <pollen/autograd/math.hpp>
+
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -15,7 +17,7 @@ Exact::Exact(Potential<double>& potential) {
     constexpr int parts = 20;
     for (int k = 0; k < cells * parts; ++k) {
         x.push_back(low + (k + 0.5) * width / parts);
-        weight.push_back(std::exp(-potential.evaluate({&x.back(), 1}, {}).total()));
+        weight.push_back(math::exp(-potential.evaluate({&x.back(), 1}, {}).total()));
     }
     const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
     for (std::size_t k = 0; k < x.size(); ++k) mean_square += x[k] * x[k] * weight[k] / total;

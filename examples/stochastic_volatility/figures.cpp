@@ -2,6 +2,8 @@
 
 #include "../common/figure.hpp"
 
+#include <pollen/autograd/math.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -39,9 +41,9 @@ void draw_density(Panel& panel, const Methods& methods, const std::string& name,
     std::vector<Numbers> densities;
     for (const Method& m : methods) {
         Numbers logs, x;
-        for (const double value : m[name].values()) logs.push_back(std::log10(std::abs(value)));
-        const BinnedDraws histogram(logs, std::log10(low), std::log10(high), 120);
-        for (const double middle : histogram.middle) x.push_back(std::pow(10, middle));
+        for (const double value : m[name].values()) logs.push_back(math::log10(std::abs(value)));
+        const BinnedDraws histogram(logs, math::log10(low), math::log10(high), 120);
+        for (const double middle : histogram.middle) x.push_back(math::pow(10.0, middle));
         panel.line(m.name, x, histogram.density);
         densities.push_back(histogram.density);
     }

@@ -2,9 +2,8 @@
 
 #include "market.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions.hpp>
-
-#include <cmath>
 
 using namespace pollen;
 using D = Tensor<double>;
@@ -27,7 +26,8 @@ ModelPotential<double> hybrid(Loss loss, const D& returns, const D& walks) {
         const auto sigma = published ? m.quantity("sigma", m.real("sigma_less_0.1") + 0.1) : m.positive("sigma");
         const auto nu = published ? m.quantity("nu", m.real("nu_less_10") + 10) : m.positive("nu");
         const auto first = m.real("s_1", {1}), z = m.real("z", {n - 1});
-        m.prior(-10 * sigma - 0.1 * nu);
+        const auto of_sigma = -10 * sigma, of_nu = 0.1 * nu;
+        m.prior(of_sigma - of_nu);
         if (published) {
             m.prior(static_cast<double>(n - 1) * log(abs(sigma)));
         } else {
@@ -44,8 +44,8 @@ ModelPotential<double> hybrid(Loss loss, const D& returns, const D& walks) {
 std::vector<double> start_of_hybrid(Loss loss, const D& returns) {
     std::vector<double> start(static_cast<std::size_t>(returns.size()) + 2, 0.0);
     if (loss == Loss::full_density) {
-        start[0] = std::log(0.1);
-        start[1] = std::log(10.0);
+        start[0] = math::log(0.1);
+        start[1] = math::log(10.0);
     }
     start[2] = level_of(returns);
     return start;

@@ -1,5 +1,6 @@
 #include "market.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/data/formats/csv.hpp>
 #include <pollen/data/sets/embedded.hpp>
@@ -28,7 +29,7 @@ Market read_market(std::int64_t days) {
     for (std::size_t i = 1; i <= static_cast<std::size_t>(days); ++i) {
         const double close = std::stod(table.rows[i][1]), before = std::stod(table.rows[i - 1][1]);
         market.years.push_back(year_of(table.rows[i][0]));
-        market.returns.mutable_values()[i - 1] = std::log(close / before);
+        market.returns.mutable_values()[i - 1] = math::log(close / before);
     }
     return market;
 }
@@ -36,5 +37,5 @@ Market read_market(std::int64_t days) {
 double level_of(const Tensor<double>& returns) {
     double squares = 0;
     for (const double r : returns.values()) squares += r * r;
-    return std::log(std::sqrt(squares / static_cast<double>(returns.size())));
+    return math::log(std::sqrt(squares / static_cast<double>(returns.size())));
 }

@@ -1,7 +1,8 @@
 #include "method.hpp"
 
+#include <pollen/autograd/math.hpp>
+
 #include <algorithm>
-#include <cmath>
 
 using namespace pollen;
 using D = Tensor<double>;
@@ -15,9 +16,9 @@ Found summary_of_path(const D& s) {
         D day = D::empty({chains, draws});
         for (std::int64_t k = 0; k < day.size(); ++k) day.mutable_data()[k] = s.data()[k * n + i];
         const QuantitySummary q = summarise(Chains(day));
-        low.mutable_at(i) = 100 * std::exp(q.q5);
-        middle.mutable_at(i) = 100 * std::exp(q.q50);
-        high.mutable_at(i) = 100 * std::exp(q.q95);
+        low.mutable_at(i) = 100 * math::exp(q.q5);
+        middle.mutable_at(i) = 100 * math::exp(q.q50);
+        high.mutable_at(i) = 100 * math::exp(q.q95);
         moments.mutable_at(i, 0) = q.mean;
         moments.mutable_at(i, 1) = q.sd;
         moments.mutable_at(i, 2) = q.mcse;

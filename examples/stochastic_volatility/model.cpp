@@ -2,6 +2,7 @@
 
 #include "filter.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions.hpp>
 
 #include <cmath>
@@ -14,7 +15,8 @@ namespace {
 void walk(Model<double>& m, Var<double> s, Var<double> sigma) {
     const std::int64_t n = s.size();
     m.prior(normal_lpdf(slice(s, 0, 0, 1), 0, 100));
-    m.prior(normal_lpdf(slice(s, 0, 1, n), slice(s, 0, 0, n - 1), sigma));
+    const auto before = slice(s, 0, 0, n - 1), after = slice(s, 0, 1, n);
+    m.prior(normal_lpdf(after, before, sigma));
 }
 
 Var<double> centred_path(Model<double>& m, Var<double> sigma, std::int64_t n) {
@@ -55,7 +57,8 @@ Factor<Number> factor_of(const Number& sigma) {
 Var<double> filtered_path(Model<double>& m, Var<double> sigma, std::int64_t n, double level) {
     const auto z = m.real("z", {n});
     const auto [d, e] = factor_of(sigma);
-    const auto s = m.quantity("s", filter(z / d, e / d) + level);
+    const auto scaled = z / d, keep = e / d;
+    const auto s = m.quantity("s", filter(scaled, keep) + level);
     m.prior(-static_cast<double>(n) * log(d));
     walk(m, s, sigma);
     return s;
@@ -76,7 +79,7 @@ Var<double> path(Form form, Model<double>& m, Var<double> sigma, std::int64_t n,
 // What path() makes s of: log sigma, log nu and the coordinates of s.
 Numbers coordinates(Form form, double sigma, double nu, const Numbers& s, double level) {
     const auto [d, e] = factor_of(sigma);
-    Numbers theta{std::log(sigma), std::log(nu)};
+    Numbers theta{math::log(sigma), math::log(nu)};
     for (std::size_t i = 0; i < s.size(); ++i) {
         if (form == Form::centred) theta.push_back(s[i]);
         if (form == Form::innovations) theta.push_back(i == 0 ? s[0] : (s[i] - s[i - 1]) / sigma);
@@ -104,6 +107,6 @@ Numbers start_of(Form form, const Tensor<double>& returns, double sigma) {
 
 double log_density_at_a_point(Form form, const Tensor<double>& returns) {
     Numbers s;
-    for (std::int64_t i = 0; i < returns.size(); ++i) s.push_back(-4.5 + 0.5 * std::sin(static_cast<double>(i) / 20));
+    for (std::int64_t i = 0; i < returns.size(); ++i) s.push_back(-4.5 + 0.5 * math::sin(static_cast<double>(i) / 20));
     return -volatility(form, returns).evaluate(coordinates(form, 0.1, 10, s, level_of(returns)), {}).total();
 }

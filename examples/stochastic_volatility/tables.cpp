@@ -3,7 +3,8 @@
 #include "../common/table.hpp"
 #include "model.hpp"
 
-#include <cmath>
+#include <pollen/autograd/math.hpp>
+
 #include <utility>
 
 using namespace pollen;
@@ -86,7 +87,7 @@ void show_agreement(const Example& example, const Method& method, const Known* k
                    {r.sd, 5},
                    {(q.mean - r.mean) / q.mcse, 2},
                    {r.stan, r.stan_error, 5},
-                   {(q.mean - r.stan) / std::hypot(q.mcse, r.stan_error), 2}});
+                   {(q.mean - r.stan) / math::hypot(q.mcse, r.stan_error), 2}});
     }
     for (const auto& [name, form] : {std::pair("log density at a point, s", Form::centred),
                                      {"log density at a point, innovations", Form::innovations},

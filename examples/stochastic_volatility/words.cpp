@@ -1,5 +1,7 @@
 #include "words.hpp"
 
+#include <pollen/autograd/math.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,7 +15,7 @@ QuantitySummary summary(const Method& m, const std::string& name) { return summa
 
 // In combined standard errors.
 double distance(const QuantitySummary& a, double mean, double error) {
-    return (a.mean - mean) / std::hypot(a.mcse, error);
+    return (a.mean - mean) / math::hypot(a.mcse, error);
 }
 
 // The greatest distance between two of the runs, in sigma or nu.
@@ -30,7 +32,7 @@ double greatest_distance(const Methods& runs) {
 
 // What ten common directions change. They could all be 0, so a fit with them can only be better, once it converged.
 void say_gain(const QuantitySummary& with, const QuantitySummary& without) {
-    const double gain = with.mean - without.mean, error = std::hypot(with.mcse, without.mcse);
+    const double gain = with.mean - without.mean, error = math::hypot(with.mcse, without.mcse);
     if (std::abs(gain) < 3 * error)
         std::printf("Ten common directions beside them gain nothing that can be told from chance.\n");
     else if (gain > 0)

@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/bernoulli.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/detail/density_class.hpp>
 
 namespace pollen::distributions {
@@ -13,7 +14,7 @@ Batch<T> softplus_of(const Batch<T>& x) {
 }
 
 double probability(double logit) {
-    const double e = std::exp(-std::abs(logit));
+    const double e = math::exp(-std::abs(logit));
     return (logit < 0 ? e : 1) / (1 + e);
 }
 

@@ -12,8 +12,13 @@ namespace pollen {
 namespace {
 
 using kernels::Batch;
+using kernels::each_part;
+using kernels::Lanes;
+using kernels::lanes;
+using kernels::parts;
+using kernels::sum_lanes;
 
-constexpr const char* node = "bernoulli_logit_glm_lpmf";
+constexpr const char* glm_node = "bernoulli_logit_glm_lpmf";
 
 // Rows that are worked on together: read for the logits, and, still in the cache, for the gradient.
 constexpr std::int64_t block = 32;
@@ -41,10 +46,10 @@ std::array<const T*, count> pick(const Rows<T>& rows, std::int64_t i) {
     return row;
 }
 
-// x_i . beta for all rows of a block, as many at once as a batch has lanes
+// x_i . beta for all rows of a block, several at once
 template <bool whole, Real T>
 void dots(const Rows<T>& rows, const T* beta, T* out) {
-    constexpr std::int64_t width = Batch<T>::size;
+    constexpr std::int64_t width = sum_lanes<T>;
     const std::int64_t columns = rows.columns, left = columns % width;
     if (columns < width) {
         for (std::int64_t i = 0; i < rows.count; ++i) {
@@ -54,35 +59,39 @@ void dots(const Rows<T>& rows, const T* beta, T* out) {
         }
         return;
     }
-    for (std::int64_t i = 0; i < rows.count; i += width) {
-        const auto row = pick<whole, Batch<T>::size>(rows, i);
-        std::array<Batch<T>, Batch<T>::size> dot;
-        for (Batch<T>& d : dot) d = Batch<T>(T(0));
-        for (std::int64_t j = 0; j + width <= columns; j += width) {
-            const Batch<T> b = Batch<T>::load_unaligned(beta + j);
-            for (std::size_t k = 0; k < row.size(); ++k)
-                dot[k] = xsimd::fma(Batch<T>::load_unaligned(row[k] + j), b, dot[k]);
-        }
-        if (left > 0) {
-            const Batch<T> b = Batch<T>::load_unaligned(beta + columns - width);
-            for (std::size_t k = 0; k < row.size(); ++k) {
-                const Batch<T> x = Batch<T>::load_unaligned(row[k] + columns - width);
-                dot[k] += kernels::last_lanes<kernels::Sum>(left, Batch<T>(x * b));
-            }
-        }
-        if constexpr (sizeof(Batch<T>) <= 32)
-            xsimd::haddp(dot.data()).store_aligned(out + i);
-        else
-            for (std::size_t k = 0; k < row.size(); ++k) out[i + static_cast<std::int64_t>(k)] = xsimd::hadd(dot[k]);
+    constexpr std::size_t together = 8 / parts<T>;
+    for (std::int64_t i = 0; i < rows.count; i += together) {
+        const auto row = pick<whole, together>(rows, i);
+        std::array<Lanes<T>, together> dot;
+        dot.fill(Lanes<T>(T(0)));
+        for (std::int64_t j = 0; j + width <= columns; j += width)
+            each_part<T>([&](std::size_t p) POLLEN_INLINE {
+                const std::int64_t at = j + static_cast<std::int64_t>(p) * lanes<T>;
+                const Batch<T> b = Batch<T>::load_unaligned(beta + at);
+                for (std::size_t k = 0; k < together; ++k)
+                    dot[k].part[p] = kernels::multiply_add(Batch<T>::load_unaligned(row[k] + at), b, dot[k].part[p]);
+            });
+        if (left > 0)
+            each_part<T>([&](std::size_t p) POLLEN_INLINE {
+                const std::int64_t part = static_cast<std::int64_t>(p), count = kernels::last_in_part<T>(left, part);
+                if (count == 0) return;
+                const std::int64_t at = columns - width + part * lanes<T>;
+                const Batch<T> b = Batch<T>::load_unaligned(beta + at);
+                for (std::size_t k = 0; k < together; ++k) {
+                    const Batch<T> x = Batch<T>::load_unaligned(row[k] + at);
+                    dot[k].part[p] += kernels::last_lanes<kernels::Sum>(count, Batch<T>(x * b));
+                }
+            });
+        kernels::sums_of<T>(dot, out + i);
     }
 }
 
-// gradient += sum_i residual[i] x_i over a block, eight rows at a time
+// gradient += sum_i residual[i] x_i over a block, eight rows at a time. In the last columns, which do not fill all
+// lanes, the sum over eight rows begins at 0.
 template <bool whole, Real T>
 void add_rows(const Rows<T>& rows, const T* residual, T* gradient) {
-    constexpr std::int64_t width = Batch<T>::size;
-    const std::int64_t columns = rows.columns, left = columns % width;
-    if (columns < width) {
+    const std::int64_t columns = rows.columns, filled = columns / sum_lanes<T> * sum_lanes<T>;
+    if (filled == 0) {
         for (std::int64_t j = 0; j < columns; ++j) {
             std::array<T, 4> sum{};
             for (std::int64_t i = 0; i < rows.count; ++i)
@@ -96,15 +105,18 @@ void add_rows(const Rows<T>& rows, const T* residual, T* gradient) {
         std::array<Batch<T>, 8> r;
         for (std::size_t k = 0; k < 8; ++k) r[k] = Batch<T>(residual[i + static_cast<std::int64_t>(k)]);
         const auto eight = [&](std::int64_t j, Batch<T> sum) {
-            for (std::size_t k = 0; k < 8; ++k) sum = xsimd::fma(r[k], Batch<T>::load_unaligned(row[k] + j), sum);
+            for (std::size_t k = 0; k < 8; ++k)
+                sum = kernels::multiply_add(r[k], Batch<T>::load_unaligned(row[k] + j), sum);
             return sum;
         };
-        for (std::int64_t j = 0; j + width <= columns; j += width)
+        std::int64_t j = 0;
+        for (; j < filled; j += lanes<T>)
             eight(j, Batch<T>::load_unaligned(gradient + j)).store_unaligned(gradient + j);
-        if (left > 0) {
-            T* to = gradient + columns - width;
-            const Batch<T> last = kernels::last_lanes<kernels::Sum>(left, eight(columns - width, Batch<T>(T(0))));
-            (Batch<T>::load_unaligned(to) + last).store_unaligned(to);
+        for (; j < columns; j += lanes<T>) {
+            const std::int64_t at = std::min(j, columns - lanes<T>);
+            const Batch<T> before = Batch<T>::load_unaligned(gradient + at);
+            const Batch<T> after = before + eight(at, Batch<T>(T(0)));
+            kernels::last_lanes<T>(at + lanes<T> - j, after, before).store_unaligned(gradient + at);
         }
     }
 }
@@ -123,7 +135,7 @@ struct Sums {
 // p + e + p e: nothing is lost where e is small.
 template <bool whole, Real T, class Y>
 void add_block(const Y* y, const Rows<T>& rows, T alpha, const T* beta, const Sums<T>& sums) {
-    constexpr std::int64_t width = Batch<T>::size;
+    constexpr std::int64_t width = lanes<T>;
     const std::int64_t count = whole ? block : rows.count;
     const Batch<T> zero(T(0)), one(T(1));
     alignas(64) std::array<T, block> labels, logits, residuals;
@@ -132,22 +144,31 @@ void add_block(const Y* y, const Rows<T>& rows, T alpha, const T* beta, const Su
     for (std::int64_t i = 0; i < count; ++i) labels[static_cast<std::size_t>(i)] = static_cast<T>(y[i]);
     dots<whole>(rows, beta, logits.data());
     const auto counted = [&](std::int64_t i, const Batch<T>& v) {
-        return whole || i + width <= count ? v : kernels::first_lanes<kernels::Sum>(count - i, v);
+        return whole || i + width <= count
+                   ? v
+                   : kernels::first_lanes<kernels::Sum>(std::max<std::int64_t>(0, count - i), v);
     };
-    Batch<T> p = zero, linear = zero, residual_sum = zero;
-    for (std::int64_t i = 0; i < count; i += width) {
-        const Batch<T> logit = Batch<T>::load_aligned(logits.data() + i) + Batch<T>(alpha);
-        const auto is_one = Batch<T>::load_aligned(labels.data() + i) == one;
-        const Batch<T> s = xsimd::select(is_one, -logit, logit), e = kernels::exp<T>(-xsimd::abs(logit));
-        const Batch<T> q = xsimd::select(s < zero, e, one) / (one + e), share = counted(i, e);
-        const Batch<T> r = counted(i, xsimd::select(is_one, q, -q));
-        linear += counted(i, xsimd::max(s, zero));
-        p += xsimd::fma(p, share, share);
-        residual_sum += r;
-        r.store_aligned(residuals.data() + i);
-    }
-    *sums.value -= xsimd::hadd(Batch<T>(linear + kernels::log1p<T>(p)));
-    *sums.alpha += xsimd::hadd(residual_sum);
+    Lanes<T> product(T(0)), linear(T(0)), residual_sum(T(0));
+    for (std::int64_t first = 0; first < count; first += sum_lanes<T>)
+        each_part<T>([&](std::size_t k) POLLEN_INLINE {
+            const std::int64_t i = first + static_cast<std::int64_t>(k) * width;
+            const Batch<T> logit = Batch<T>::load_aligned(logits.data() + i) + Batch<T>(alpha);
+            const auto is_one = Batch<T>::load_aligned(labels.data() + i) == one;
+            const Batch<T> s = xsimd::select(is_one, kernels::negative(logit), logit);
+            const Batch<T> e = kernels::exp<T>(kernels::negative(xsimd::abs(logit)));
+            const Batch<T> q = xsimd::select(s < zero, e, one) / (one + e), share = counted(i, e);
+            const Batch<T> r = counted(i, xsimd::select(is_one, q, kernels::negative(q)));
+            Batch<T>& p = product.part[k];
+            linear.part[k] += counted(i, xsimd::max(s, zero));
+            p += kernels::multiply_add(p, share, share);
+            residual_sum.part[k] += r;
+            r.store_aligned(residuals.data() + i);
+        });
+    *sums.value -= sum_of(kernels::lanes_of<T>([&](std::int64_t k) {
+        const auto at = static_cast<std::size_t>(k);
+        return Batch<T>(linear.part[at] + kernels::log1p<T>(product.part[at]));
+    }));
+    *sums.alpha += sum_of(residual_sum);
     if (sums.beta) add_rows<whole>(rows, residuals.data(), sums.beta);
 }
 
@@ -190,13 +211,13 @@ void check_labels(const Tensor<Y>& y) {
     }
     for (; i < y.size(); ++i)
         if (!(y.data()[i] == Y(0) || y.data()[i] == Y(1)))
-            throw ValueError(std::string(node) + ": y is " + to_text(static_cast<double>(y.data()[i])) +
+            throw ValueError(std::string(glm_node) + ": y is " + to_text(static_cast<double>(y.data()[i])) +
                              " at element " + std::to_string(i) + "; it must be 0 or 1");
 }
 
 template <Real T>
 void check_shapes(const Shape& y, const Shape& x, const ArgRef<T>& alpha, const ArgRef<T>& beta) {
-    const std::string start = std::string(node) + ": ";
+    const std::string start = std::string(glm_node) + ": ";
     if (x.rank() != 2) throw ShapeError(start + "x has shape " + to_string(x) + "; a matrix is needed");
     if (!(y == Shape{x[0]}))
         throw ShapeError(start + "y has shape " + to_string(y) + " and x " + to_string(x) + "; y needs shape (" +
@@ -212,18 +233,29 @@ void check_shapes(const Shape& y, const Shape& x, const ArgRef<T>& alpha, const 
 template <Real T, class Y>
 Var<T> record_glm(const Tensor<Y>& y, const Tensor<T>& x, const ArgRef<T>& alpha, const ArgRef<T>& beta) {
     const Args<T, 2> args{alpha, beta};
-    TapeState<T>& tape = tape_of(node, args);
+    TapeState<T>& tape = tape_of(glm_node, args);
     check_shapes(y.shape(), x.shape(), alpha, beta);
     check_labels(y);
     const std::int64_t columns = x.shape()[1];
     const std::int64_t alpha_room = alpha.needs_grad() ? padded<T>(1) : 0;
     const std::int64_t beta_room = beta.needs_grad() ? padded<T>(columns) : 0;
-    return record_sloped(node, tape, args, alpha_room + beta_room, [&](T* value, T* slopes) {
+    const auto evaluate = [alpha_room, beta_room, count = x.shape()[0], columns](
+                              const Y* labels, const T* data, const T* a, const T* b, T* value, T* slopes) {
         T unwanted = 0;
         const Sums<T> sums{value, alpha_room > 0 ? slopes : &unwanted, beta_room > 0 ? slopes + alpha_room : nullptr};
         *sums.value = *sums.alpha = 0;
         if (sums.beta) std::fill_n(sums.beta, columns, T(0));
-        add_all(y.data(), Rows<T>{x.data(), x.shape()[0], columns}, *alpha.data(), beta.data(), sums);
+        add_all(labels, Rows<T>{data, count, columns}, *a, b, sums);
+    };
+    if (tape.replays()) {
+        const auto again = [evaluate, y, x](const char*, const Args<T, 2>& now, Pool&, T* value, T* slopes) {
+            evaluate(y.data(), x.data(), now[0].data(), now[1].data(), value, slopes);
+        };
+        return record_replayed(glm_node, on_tape(args, tape), Shape{}, tape.empty(Shape{alpha_room + beta_room}),
+                               no_bounds<T, 2>, again, pass_to_inputs<T>);
+    }
+    return record_sloped(glm_node, tape, args, alpha_room + beta_room, [&](T* value, T* slopes) {
+        evaluate(y.data(), x.data(), alpha.data(), beta.data(), value, slopes);
     });
 }
 

@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/beta.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/detail/density_class.hpp>
 #include <pollen/nn/distributions/detail/gamma_draws.hpp>
 #include <pollen/nn/distributions/detail/incomplete.hpp>
@@ -47,22 +48,19 @@ struct BetaNoise {
         std::copy_n(second.data(), n, shapes.fresh_data() + n);
         kernels::fill_log_gamma(key, 0, shapes.values(), {logs.fresh_data(), static_cast<std::size_t>(2 * n)});
         for (std::int64_t i = 0; i < n; ++i)
-            x.fresh_data()[i] = static_cast<T>(1 / (1 + std::exp(logs.data()[n + i] - logs.data()[i])));
+            x.fresh_data()[i] = static_cast<T>(1 / (1 + math::exp(logs.data()[n + i] - logs.data()[i])));
     }
 
     // x = g / (g + h)        dx/da = x (1 - x) dlog g/da        dx/db = -x (1 - x) dlog h/db
-    Tensor<T> slope(int k) const {
+    void write_slope(int k, T* to) const {
         const std::int64_t n = x.size();
-        Tensor<T> out = Tensor<T>::empty(x.shape());
-        T* to = out.fresh_data();
         parallel_for(n, 256, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t i = begin; i < end; ++i) {
-                const double e = std::exp(-std::abs(logs.data()[n + i] - logs.data()[i]));
+                const double e = math::exp(-std::abs(logs.data()[n + i] - logs.data()[i]));
                 const double along = kernels::log_gamma_slope(shapes.data()[k * n + i], logs.data()[k * n + i]);
                 to[i] = static_cast<T>((k == 0 ? along : -along) * e / ((1 + e) * (1 + e)));
             }
         });
-        return out;
     }
 };
 
@@ -136,12 +134,18 @@ struct BetaLaw {
 
 template <Real T>
 Var<T> BetaLaw<T>::rsample(const Shape& shape, const RandomKey& key, const Arg<T>& a, const Arg<T>& b) {
-    const BetaNoise<T> noise(shape, a, b, key);
-    Arg<T> x(noise.x);
-    if (a.var()) x = law_terms<Along<T>>("rsample", Args<T, 3>{x, noise.slope(0), a});
-    if (b.var()) x = law_terms<Along<T>>("rsample", Args<T, 3>{x, noise.slope(1), b});
-    if (!x.var()) throw TapeError("Beta: rsample: neither a nor b is a Var, so there is no tape; sample draws numbers");
-    return *x.var();
+    if (!a.var() && !b.var())
+        throw TapeError("Beta: rsample: neither a nor b is a Var, so there is no tape; sample draws numbers");
+    const auto draw = [shape, key](const char*, const Args<T, 2>& now, Pool&, T* x, T* slopes) {
+        const ArgRef<T>&second = now[0], &first = now[1];
+        check_parameters<BetaLaw>(Args<T, 2>{first, second});
+        const BetaNoise<T> noise(shape, *first.var(), *second.var(), key);
+        std::copy_n(noise.x.data(), shape.size(), x);
+        if (second.needs_grad()) noise.write_slope(1, std::exchange(slopes, slopes + padded<T>(shape.size())));
+        if (first.needs_grad()) noise.write_slope(0, slopes);
+    };
+    // b stands first, so that its gradient is added first.
+    return record_draws(shape, std::array{b, a}, draw);
 }
 
 POLLEN_INSTANTIATE_DENSITY(Beta, 2, pathwise | divergence)

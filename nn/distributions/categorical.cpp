@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/categorical.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/detail/density_node.hpp>
 #include <pollen/nn/distributions/detail/log_weights.hpp>
 
@@ -76,6 +77,9 @@ Var<T> Categorical<T>::log_prob(const Indices& x) const {
         const Var<T> matrix = shape == of_rows ? logits : reshape(logits, of_rows);
         return -cross_entropy(matrix, x.reshaped(Shape{x.size()}), Reduction::sum);
     }
+    if (shape.size() > std::numeric_limits<std::int32_t>::max())
+        throw ShapeError("Categorical: the logits have shape " + to_string(shape) +
+                         ", more than 2147483647 numbers; take fewer rows at a time");
     Indices at = Indices::empty(Shape{existing});
     std::int32_t* next = at.fresh_data();
     for (std::int64_t i = 0; i < x.size(); ++i)
@@ -114,15 +118,10 @@ void check_same(const Categorical<T>& p, const Categorical<T>& q) {
                          to_string(q.logits().shape()) + "; they must be the same");
 }
 
-}  // namespace
-
-// KL = sum_k p_k (log p_k - log q_k), where p_k = 0 counts nothing
+// KL = sum_k p_k (log p_k - log q_k) of each row, where p_k = 0 counts nothing
 template <Real T>
-Tensor<T> kl_each(const Categorical<T>& p, const Categorical<T>& q) {
-    check_same(p, q);
-    const Shape shape = p.logits().shape();
+Tensor<T> kl_of_rows(const Shape& shape, const T* l, const T* m) {
     const std::int64_t k = shape[shape.rank() - 1];
-    const T *l = p.logits().data(), *m = q.logits().data();
     Tensor<T> out = Tensor<T>::empty(kernels::without_last(shape));
     T* to = out.fresh_data();
     kernels::parallel_rows(out.size(), k, [&](std::int64_t r) {
@@ -130,22 +129,32 @@ Tensor<T> kl_each(const Categorical<T>& p, const Categorical<T>& q) {
         T sum = 0;
         for (std::int64_t j = r * k; j < (r + 1) * k; ++j) {
             const T log_p = l[j] - norm_p;
-            if (l[j] > -std::numeric_limits<T>::infinity()) sum += std::exp(log_p) * (log_p - (m[j] - norm_q));
+            if (l[j] > -std::numeric_limits<T>::infinity()) sum += math::exp(log_p) * (log_p - (m[j] - norm_q));
         }
         to[r] = sum;
     });
     return out;
 }
 
+}  // namespace
+
+template <Real T>
+Tensor<T> kl_each(const Categorical<T>& p, const Categorical<T>& q) {
+    check_same(p, q);
+    return kl_of_rows(p.logits().shape(), p.logits().data(), q.logits().data());
+}
+
 // With c_k = log p_k - log q_k:        dKL/dl_k = p_k (c_k - KL)        dKL/dm_k = q_k - p_k
 template <Real T>
 Var<T> kl(const Categorical<T>& p, const Categorical<T>& q) {
     TapeState<T>& tape = tape_of("kl", Args<T, 2>{p.logits(), q.logits()});
-    const Tensor<T> each = kl_each(p, q);
-    Tensor<T> y = tape.empty(Shape{});
-    y.fresh_data()[0] =
-        kernels::reduce_all<kernels::Sum, T>(each.size(), kernels::Keep{}, kernels::Stream<T>{each.data()});
-    return record("kl", {p.logits().on(tape), q.logits().on(tape)}, std::move(y), [](Backward<T>& b) {
+    check_same(p, q);
+    const auto forward = [](Forward<T>& node) {
+        const Tensor<T> each = kl_of_rows(node.input(0).shape(), node.input(0).data(), node.input(1).data());
+        node.value()[0] =
+            kernels::reduce_all<kernels::Sum, T>(each.size(), kernels::Keep{}, kernels::Stream<T>{each.data()});
+    };
+    return record("kl", {p.logits().on(tape), q.logits().on(tape)}, Shape{}, forward, [](Backward<T>& b) {
         const Shape& shape = b.input(0).shape();
         const std::int64_t k = shape[shape.rank() - 1];
         const T *l = b.input(0).data(), *m = b.input(1).data(), g = b.grad()[0];
@@ -155,11 +164,11 @@ Var<T> kl(const Categorical<T>& p, const Categorical<T>& q) {
             const auto c = [&](std::int64_t j) { return (l[j] - norm_p) - (m[j] - norm_q); };
             T sum = 0;
             for (std::int64_t j = r * k; j < (r + 1) * k; ++j)
-                if (l[j] > -std::numeric_limits<T>::infinity()) sum += std::exp(l[j] - norm_p) * c(j);
+                if (l[j] > -std::numeric_limits<T>::infinity()) sum += math::exp(l[j] - norm_p) * c(j);
             for (std::int64_t j = r * k; j < (r + 1) * k; ++j) {
-                const T in_p = std::exp(l[j] - norm_p);
+                const T in_p = math::exp(l[j] - norm_p);
                 if (dl && in_p > 0) dl[j] += g * in_p * (c(j) - sum);
-                if (dm) dm[j] += g * (std::exp(m[j] - norm_q) - in_p);
+                if (dm) dm[j] += g * (math::exp(m[j] - norm_q) - in_p);
             }
         });
     });

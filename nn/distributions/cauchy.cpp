@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/cauchy.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/detail/density_class.hpp>
 
 #include <numbers>
@@ -29,7 +30,7 @@ struct CauchyLaw {
 
     static double mean(double, double) { return NAN; }
     static double variance(double, double) { return NAN; }
-    static double cdf(double x, double m, double s) { return std::numbers::inv_pi * std::atan2(1, (m - x) / s); }
+    static double cdf(double x, double m, double s) { return std::numbers::inv_pi * math::atan2(1.0, (m - x) / s); }
 
     using Draw = LocationScaleDraw<T>;
     static constexpr auto noise = cauchy_noise<T>;

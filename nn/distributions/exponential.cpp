@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/exponential.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/detail/density_class.hpp>
 
 namespace pollen::distributions {
@@ -61,7 +62,7 @@ struct ExponentialLaw {
 
     static double mean(double rate) { return 1 / rate; }
     static double variance(double rate) { return 1 / (rate * rate); }
-    static double cdf(double x, double rate) { return x > 0 ? -std::expm1(-rate * x) : zero_or_nan(x); }
+    static double cdf(double x, double rate) { return x > 0 ? -math::expm1(-rate * x) : zero_or_nan(x); }
 
     using Draw = ExponentialDraw<T>;
     static constexpr auto noise = exponential_noise<T>;

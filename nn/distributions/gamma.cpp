@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/gamma.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/detail/density_class.hpp>
 #include <pollen/nn/distributions/detail/gamma_draws.hpp>
 #include <pollen/nn/distributions/detail/incomplete.hpp>
@@ -55,7 +56,7 @@ struct GammaNoise {
         const Tensor<double> rate = repeated<T>("Gamma", b, size);
         kernels::fill_log_gamma(key, 0, shape.values(), {log_g.fresh_data(), static_cast<std::size_t>(size.size())});
         for (std::int64_t i = 0; i < size.size(); ++i)
-            x.fresh_data()[i] = static_cast<T>(std::exp(log_g.data()[i]) / rate.data()[i]);
+            x.fresh_data()[i] = static_cast<T>(math::exp(log_g.data()[i]) / rate.data()[i]);
     }
 
     // dx/dshape = x dlog g/dshape
@@ -132,9 +133,13 @@ struct GammaLaw {
         return GammaNoise<T>(size, a, b, key).x;
     }
     static Var<T> rsample(const Shape& size, const RandomKey& key, const Arg<T>& a, const Arg<T>& b) {
-        const GammaNoise<T> noise(size, a, b, key);
-        const Tensor<T> slope = a.var() ? noise.slope() : Tensor<T>::zeros(size);
-        return law_terms<GammaDraw<T>>("rsample", Args<T, 4>{noise.x, slope, a, b});
+        const auto draw = [size, key](const char* op, const Args<T, 2>& now, Pool& pool, T* x, T* slopes) {
+            check_parameters<GammaLaw>(now);
+            const GammaNoise<T> noise(size, *now[0].var(), *now[1].var(), key);
+            const Tensor<T> along = now[0].needs_grad() ? noise.slope() : Tensor<T>::zeros(size);
+            evaluate_terms<GammaDraw<T>>(op, Args<T, 4>{noise.x, along, now[0], now[1]}, pool, x, slopes);
+        };
+        return record_draws(size, std::array{a, b}, draw);
     }
 
     using Kl = GammaKl<T>;

@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/half_cauchy.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/detail/density_class.hpp>
 
 #include <numbers>
@@ -30,7 +31,7 @@ struct HalfCauchyLaw {
     static double mean(double) { return INFINITY; }
     static double variance(double) { return INFINITY; }
     static double cdf(double x, double scale) {
-        return x > 0 ? 2 * std::numbers::inv_pi * std::atan(x / scale) : zero_or_nan(x);
+        return x > 0 ? 2 * std::numbers::inv_pi * math::atan(x / scale) : zero_or_nan(x);
     }
 
     using Draw = ScaleDraw<T>;

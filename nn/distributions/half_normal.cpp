@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/half_normal.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/detail/density_class.hpp>
 
 namespace pollen::distributions {
@@ -30,7 +31,7 @@ struct HalfNormalLaw {
     static double mean(double sd) { return sd * 0.79788456080286535588; }
     static double variance(double sd) { return sd * sd * 0.36338022763241865692; }
     static double cdf(double x, double sd) {
-        return x > 0 ? std::erf(0.70710678118654752440 * x / sd) : zero_or_nan(x);
+        return x > 0 ? math::erf(0.70710678118654752440 * x / sd) : zero_or_nan(x);
     }
 
     using Draw = ScaleDraw<T>;

@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/log_normal.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/detail/density_class.hpp>
 #include <pollen/nn/distributions/kernels/normal_kl.hpp>
 
@@ -48,10 +49,10 @@ struct LogNormalLaw {
         d[2] = zero_where<T>(off(x), (z * z - one) / sd);
     }
 
-    static double mean(double m, double s) { return std::exp(m + 0.5 * s * s); }
-    static double variance(double m, double s) { return std::expm1(s * s) * std::exp(2 * m + s * s); }
+    static double mean(double m, double s) { return math::exp(m + 0.5 * s * s); }
+    static double variance(double m, double s) { return math::expm1(s * s) * math::exp(2 * m + s * s); }
     static double cdf(double x, double m, double s) {
-        return x > 0 ? normal_cdf((std::log(x) - m) / s) : zero_or_nan(x);
+        return x > 0 ? normal_cdf((math::log(x) - m) / s) : zero_or_nan(x);
     }
 
     using Draw = LogNormalDraw<T>;

@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/mixture.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/nn/distributions/detail/density_node.hpp>
 #include <pollen/nn/distributions/detail/log_weights.hpp>
@@ -12,7 +13,7 @@ using kernels::log_sum_exp;
 
 namespace {
 
-constexpr const char* node = "mixture_lpdf";
+constexpr const char* mixture_node = "mixture_lpdf";
 
 // Logits and terms written out in their common shape (..., K), where they do not have it.
 template <Real T>
@@ -23,7 +24,7 @@ struct Terms {
     const T *logits, *terms;
 
     Terms(const Shape& logits_shape, const T* l, const Shape& terms_shape, const T* t)
-        : shape(broadcast(node, logits_shape, terms_shape)) {
+        : shape(broadcast(mixture_node, logits_shape, terms_shape)) {
         if (shape.rank() == 0 || shape[shape.rank() - 1] == 0)
             throw ShapeError("mixture_lpdf: logits have shape " + to_string(logits_shape) + " and log_probs " +
                              to_string(terms_shape) + "; their last axis must hold the parts of the mixture");
@@ -45,8 +46,8 @@ struct Terms {
             if (!(t <= top)) top = t;  // NaN too
         }
         if (!std::isfinite(top)) return top;
-        for (std::int64_t k = 0; k < parts; ++k) sum += std::exp(term(r, k, norm_r) - top);
-        return top + std::log(sum);
+        for (std::int64_t k = 0; k < parts; ++k) sum += math::exp(term(r, k, norm_r) - top);
+        return top + math::log(sum);
     }
 
   private:
@@ -79,9 +80,9 @@ void pass_back(Backward<T>& b) {
         const T norm = all.norm(r), log_prob = all.log_prob(r, norm);
         const bool dead = log_prob == -std::numeric_limits<T>::infinity();
         for (std::int64_t k = 0; k < all.parts; ++k) {
-            const T share = dead ? 0 : std::exp(all.term(r, k, norm) - log_prob);
+            const T share = dead ? 0 : math::exp(all.term(r, k, norm) - log_prob);
             dt[r * all.parts + k] = g * share;
-            dl[r * all.parts + k] = dead ? 0 : g * (share - std::exp(all.logits[r * all.parts + k] - norm));
+            dl[r * all.parts + k] = dead ? 0 : g * (share - math::exp(all.logits[r * all.parts + k] - norm));
         }
     });
     kernels::sum_to(static_cast<const T*>(dl), all.shape, b.slot(0), l.shape());
@@ -92,12 +93,15 @@ void pass_back(Backward<T>& b) {
 
 template <Real T>
 Var<T> mixture_log_prob(const Arg<T>& logits, const Arg<T>& log_probs) {
-    TapeState<T>& tape = tape_of(node, Args<T, 2>{logits, log_probs});
-    const Tensor<T> each = each_of(Terms<T>(logits.shape(), logits.data(), log_probs.shape(), log_probs.data()));
-    Tensor<T> y = tape.empty(Shape{});
-    y.fresh_data()[0] =
-        kernels::reduce_all<kernels::Sum, T>(each.size(), kernels::Keep{}, kernels::Stream<T>{each.data()});
-    return record(node, {logits.on(tape), log_probs.on(tape)}, std::move(y), [](Backward<T>& b) { pass_back(b); });
+    TapeState<T>& tape = tape_of(mixture_node, Args<T, 2>{logits, log_probs});
+    const auto forward = [](Forward<T>& f) {
+        const Tensor<T>&l = f.input(0), &t = f.input(1);
+        const Tensor<T> each = each_of(Terms<T>(l.shape(), l.data(), t.shape(), t.data()));
+        f.value()[0] =
+            kernels::reduce_all<kernels::Sum, T>(each.size(), kernels::Keep{}, kernels::Stream<T>{each.data()});
+    };
+    return record(mixture_node, {logits.on(tape), log_probs.on(tape)}, Shape{}, forward,
+                  [](Backward<T>& b) { pass_back(b); });
 }
 
 template <Real T>
@@ -122,7 +126,7 @@ Arg<T> log_of_weights(const Arg<T>& probabilities) {
                               std::to_string(i / parts) + " are 0; one at least must be greater");
     if (probabilities.var()) return log(*probabilities.var());
     Tensor<T> logs = probabilities.value();
-    for (T& x : logs.mutable_values()) x = std::log(x);
+    for (T& x : logs.mutable_values()) x = math::log(x);
     return logs;
 }
 
@@ -141,7 +145,7 @@ Tensor<T> weighted_mean(const Tensor<T>& logits, const Tensor<T>& v) {
         const T norm = all.norm(r);
         T sum = 0;
         for (std::int64_t k = r * all.parts; k < (r + 1) * all.parts; ++k)
-            if (const T w = std::exp(all.logits[k] - norm); w > 0) sum += w * all.terms[k];
+            if (const T w = math::exp(all.logits[k] - norm); w > 0) sum += w * all.terms[k];
         out.fresh_data()[r] = sum;
     }
     return out;

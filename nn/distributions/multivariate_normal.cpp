@@ -1,7 +1,8 @@
 #include <pollen/nn/distributions/multivariate_normal.hpp>
 
 #include <pollen/autograd/kernels/constants.hpp>
-#include <pollen/autograd/kernels/lapack.hpp>
+#include <pollen/autograd/kernels/triangular.hpp>
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/nn/distributions/detail/density_node.hpp>
 #include <pollen/nn/distributions/detail/log_weights.hpp>
@@ -11,34 +12,39 @@ namespace pollen::distributions {
 
 namespace {
 
-constexpr const char* node = "multi_normal_cholesky_lpdf";
+constexpr const char* normal_node = "multi_normal_cholesky_lpdf";
 
 // sum_i log L_ii
 template <Real T>
 double log_diagonal(const T* l, std::int64_t d) {
     double sum = 0;
-    for (std::int64_t i = 0; i < d; ++i) sum += std::log(static_cast<double>(l[i * d + i]));
+    for (std::int64_t i = 0; i < d; ++i) sum += math::log(static_cast<double>(l[i * d + i]));
     return sum;
 }
 
 // Y = L^-1 (x - mean)', (d, n): the n vectors are its columns.
 template <Real T>
-Tensor<T> whitened(const Shape& shape, const Arg<T>& x, const Arg<T>& mean, const T* l, Pool& pool) {
+void whiten(const Shape& shape, const Arg<T>& x, const Arg<T>& mean, const T* l, Pool& pool, T* y) {
     const std::int64_t d = shape[shape.rank() - 1], n = d > 0 ? shape.size() / d : 0;
     Tensor<T> rows = Tensor<T>::empty(shape, pool), means = Tensor<T>::empty(shape, pool);
     kernels::repeat_into<T>({rows.fresh_data(), true}, shape, x.data(), x.shape());
     kernels::repeat_into<T>({means.fresh_data(), true}, shape, mean.data(), mean.shape());
-    Tensor<T> y = Tensor<T>::empty(Shape{d, n}, pool);
     for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = 0; j < d; ++j)
-            y.fresh_data()[j * n + i] = rows.data()[i * d + j] - means.data()[i * d + j];
-    if (n > 0) kernels::triangular_solve(kernels::Triangle::lower, false, false, d, n, l, d, y.fresh_data(), n);
-    return y;
+        for (std::int64_t j = 0; j < d; ++j) y[j * n + i] = rows.data()[i * d + j] - means.data()[i * d + j];
+    if (n > 0) kernels::triangular_solve(kernels::Triangle::lower, false, false, d, n, l, d, y, n);
+}
+
+template <Real T>
+void check_pivots(const T* l, std::int64_t d) {
+    for (std::int64_t i = 0; i < d; ++i)
+        if (const T pivot = l[i * d + i]; !(pivot > 0))
+            throw DomainError("MultivariateNormal: the diagonal of cholesky is " + to_text(static_cast<double>(pivot)) +
+                              " at row " + std::to_string(i) + "; it must be positive");
 }
 
 template <Real T>
 Shape vectors_shape(const MultivariateNormal<T>& law, const Shape& x) {
-    const Shape shape = broadcast(node, x, law.location().shape());
+    const Shape shape = broadcast(normal_node, x, law.location().shape());
     if (shape.rank() == 0 || shape[shape.rank() - 1] != law.dimension())
         throw ShapeError("MultivariateNormal: x has shape " + to_string(x) + ", cholesky " +
                          to_string(law.cholesky().shape()) + "; the last axis of x must be " +
@@ -56,7 +62,7 @@ void pass_back(Backward<T>& b, const Tensor<T>& y) {
     T* w = solved.fresh_data();
     std::copy_n(y.data(), y.size(), w);
     if (n > 0) kernels::triangular_solve(kernels::Triangle::lower, true, false, d, n, l, d, w, n);
-    const Shape shape = broadcast(node, b.input(0).shape(), b.input(1).shape());
+    const Shape shape = broadcast(normal_node, b.input(0).shape(), b.input(1).shape());
     for (int k = 0; k < 2; ++k) {
         if (!b.wants(k)) continue;
         Tensor<T> rows = b.scratch(shape);
@@ -100,12 +106,7 @@ MultivariateNormal<T>::MultivariateNormal(Arg<T> mean, Arg<T> cholesky)
     const Shape shape = cholesky_.shape();
     if (shape.rank() != 2 || shape[0] != shape[1])
         throw ShapeError("MultivariateNormal: cholesky has shape " + to_string(shape) + "; a square matrix is needed");
-    for (std::int64_t i = 0; i < shape[0]; ++i) {
-        const T pivot = cholesky_.data()[i * shape[0] + i];
-        if (!(pivot > 0))
-            throw DomainError("MultivariateNormal: the diagonal of cholesky is " + to_text(static_cast<double>(pivot)) +
-                              " at row " + std::to_string(i) + "; it must be positive");
-    }
+    check_pivots(cholesky_.data(), shape[0]);
     const Shape m = mean_.shape();
     if (m.rank() > 0 && m[m.rank() - 1] != 1 && m[m.rank() - 1] != shape[0])
         throw ShapeError("MultivariateNormal: mean has shape " + to_string(m) + ", cholesky " + to_string(shape) +
@@ -115,8 +116,9 @@ MultivariateNormal<T>::MultivariateNormal(Arg<T> mean, Arg<T> cholesky)
 template <Real T>
 Tensor<T> MultivariateNormal<T>::log_prob_each(const Tensor<T>& x) const {
     const Shape shape = vectors_shape(*this, x.shape());
-    const Tensor<T> y = whitened<T>(shape, x, mean_, cholesky_.data(), Pool::global());
-    const std::int64_t d = y.shape()[0], n = y.shape()[1];
+    const std::int64_t d = dimension(), n = d > 0 ? shape.size() / d : 0;
+    Tensor<T> y = Tensor<T>::empty(Shape{d, n});
+    whiten<T>(shape, x, mean_, cholesky_.data(), Pool::global(), y.fresh_data());
     const double constant = -log_diagonal(cholesky_.data(), d) - static_cast<double>(d) * kernels::log_sqrt_2pi;
     Tensor<T> out = Tensor<T>::empty(kernels::without_last(shape));
     for (std::int64_t i = 0; i < n; ++i) {
@@ -132,18 +134,23 @@ Tensor<T> MultivariateNormal<T>::log_prob_each(const Tensor<T>& x) const {
 
 template <Real T>
 Var<T> MultivariateNormal<T>::log_prob(const Arg<T>& x) const {
-    TapeState<T>& tape = tape_of(node, Args<T, 3>{x, mean_, cholesky_});
+    TapeState<T>& tape = tape_of(normal_node, Args<T, 3>{x, mean_, cholesky_});
     const Shape shape = vectors_shape(*this, x.shape());
-    Tensor<T> y = whitened<T>(shape, x, mean_, cholesky_.data(), tape.pool());
-    const std::int64_t d = y.shape()[0], n = y.shape()[1];
-    const T squares = kernels::reduce_all<kernels::Sum, T>(
-        y.size(), [](const kernels::Batch<T>& v) { return v * v; }, kernels::Stream<T>{y.data()});
-    Tensor<T> value = tape.empty(Shape{});
-    value.fresh_data()[0] = static_cast<T>(
-        -0.5 * static_cast<double>(squares) -
-        static_cast<double>(n) * (log_diagonal(cholesky_.data(), d) + static_cast<double>(d) * kernels::log_sqrt_2pi));
-    return record(node, {x.on(tape), mean_.on(tape), cholesky_.on(tape)}, std::move(value),
-                  [y = std::move(y)](Backward<T>& b) { pass_back(b, y); });
+    const std::int64_t d = dimension(), n = d > 0 ? shape.size() / d : 0;
+    Tensor<T> y = tape.empty(Shape{d, n});
+    // Both closures hold y: a replay writes the new one to where backward reads it.
+    const auto forward = [shape, d, n, y, to = y.fresh_data()](Forward<T>& f) {
+        const T* l = f.input(2).data();
+        check_pivots(l, d);
+        whiten<T>(shape, f.input_var(0), f.input_var(1), l, f.pool(), to);
+        const T squares = kernels::reduce_all<kernels::Sum, T>(
+            d * n, [](const kernels::Batch<T>& v) { return v * v; }, kernels::Stream<T>{to});
+        f.value()[0] = static_cast<T>(-0.5 * static_cast<double>(squares) -
+                                      static_cast<double>(n) *
+                                          (log_diagonal(l, d) + static_cast<double>(d) * kernels::log_sqrt_2pi));
+    };
+    return record(normal_node, {x.on(tape), mean_.on(tape), cholesky_.on(tape)}, Shape{}, forward,
+                  [y](Backward<T>& b) { pass_back(b, y); });
 }
 
 template <Real T>
@@ -167,12 +174,13 @@ Var<T> MultivariateNormal<T>::rsample(const Shape& shape, const RandomKey& key) 
     check_vectors(shape, mean_.shape(), dimension());
     TapeState<T>& tape = tape_of("rsample", Args<T, 2>{mean_, cholesky_});
     const Var<T> z = tape.leaf("noise", normal_noise<T>(shape, key), false);
-    return mean_.on(tape) + matmul(z, lower_triangle(cholesky_.on(tape)), {.transpose_y = true});
+    const Var<T> moved = matmul(z, lower_triangle(cholesky_.on(tape)), {.transpose_y = true});
+    return mean_.on(tape) + moved;
 }
 
 template <Real T>
 Tensor<T> MultivariateNormal<T>::mean() const {
-    const Shape shape = broadcast(node, mean_.shape(), Shape{dimension()});
+    const Shape shape = broadcast(normal_node, mean_.shape(), Shape{dimension()});
     Tensor<T> out = Tensor<T>::empty(shape);
     kernels::repeat_into<T>({out.fresh_data(), true}, shape, mean_.data(), mean_.shape());
     return out;
@@ -211,10 +219,12 @@ Var<T> kl(const MultivariateNormal<T>& p, const MultivariateNormal<T>& q) {
     const Var<T> l = lower_triangle(p.cholesky().on(tape)), m = q.cholesky().on(tape);
     const Shape shape = broadcast("kl", broadcast("kl", p.location().shape(), q.location().shape()), Shape{d});
     const std::int64_t n = shape.size() / d;
-    const Var<T> distance = reshape(broadcast_to(p.location().on(tape) - q.location().on(tape), shape), {n, d});
+    const Var<T> from = p.location().on(tape), to = q.location().on(tape);
+    const Var<T> distance = reshape(broadcast_to(from - to, shape), {n, d});
     const Var<T> moved = triangular_solve(m, transpose(distance)), spread = triangular_solve(m, l);
-    const Var<T> same = sum(square(spread)) + (cholesky_logdet(m) - cholesky_logdet(l)) - T(d);
-    return (sum(square(moved)) + same * T(n)) * T(0.5);
+    const Var<T> squares = sum(square(spread)), logdet_m = cholesky_logdet(m), logdet_l = cholesky_logdet(l);
+    const Var<T> logdets = logdet_m - logdet_l, same = (squares + logdets - T(d)) * T(n);
+    return (sum(square(moved)) + same) * T(0.5);
 }
 
 template class MultivariateNormal<float>;

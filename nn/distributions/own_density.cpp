@@ -26,6 +26,7 @@ class Columns {
     }
     const Shape& shape() const { return shape_; }
 
+    // Derivatives go to slopes[k], unless that is null.
     void evaluate(LawOfColumns<T> law, T* value, std::span<T* const> slopes) const {
         parallel_for(shape_.size(), 1024, [&](std::int64_t begin, std::int64_t end) {
             std::vector<Column<T>> in = columns_;
@@ -43,6 +44,18 @@ class Columns {
     std::vector<Tensor<T>> held_;
 };
 
+// Writes the elements and the derivatives with respect to the arguments that want them, one behind the other and
+// padded.
+template <Real T>
+void write_own_terms(const Columns<T>& columns, LawOfColumns<T> law, std::span<const ArgRef<T>> args, T* y, T* slopes) {
+    std::vector<T*> to;
+    for (const ArgRef<T>& arg : args) {
+        to.push_back(arg.needs_grad() ? slopes : nullptr);
+        if (arg.needs_grad()) slopes += padded<T>(columns.shape().size());
+    }
+    columns.evaluate(law, y, to);
+}
+
 }  // namespace
 
 template <Real T>
@@ -53,7 +66,8 @@ void check_own_parameters(const char* name, std::span<const Parameter> parameter
 }
 
 template <Real T>
-Var<T> own_terms(const char* name, LawOfColumns<T> law, std::span<const ArgRef<T>> args) {
+Var<T> own_terms(const char* name, std::span<const Parameter> parameters, LawOfColumns<T> law,
+                 std::span<const ArgRef<T>> args) {
     std::vector<Var<T>> inputs;
     std::int64_t wanted = 0;
     for (const ArgRef<T>& arg : args) {
@@ -63,16 +77,22 @@ Var<T> own_terms(const char* name, LawOfColumns<T> law, std::span<const ArgRef<T
     if (inputs.empty()) fail_without_tape(name);
     TapeState<T>& tape = inputs[0].state();
     const Columns<T> columns(name, args, tape.pool());
-    const std::int64_t room = padded<T>(columns.shape().size());
-    Tensor<T> y = tape.empty(columns.shape()), slopes = tape.empty(Shape{wanted, room});
-    std::vector<T*> to;
-    T* next = slopes.fresh_data();
-    for (const ArgRef<T>& arg : args) {
-        to.push_back(arg.needs_grad() ? next : nullptr);
-        if (arg.needs_grad()) next += room;
+    Tensor<T> y = tape.empty(columns.shape());
+    Tensor<T> slopes = tape.empty(Shape{wanted, padded<T>(columns.shape().size())});
+    write_own_terms(columns, law, args, y.fresh_data(), slopes.fresh_data());
+    // A replay needs the constants as inputs, too.
+    if (tape.replays()) {
+        inputs.clear();
+        for (const ArgRef<T>& arg : args) inputs.push_back(on_tape(arg, tape));
     }
-    columns.evaluate(law, y.fresh_data(), to);
-    return tape.record(name, std::span<const Var<T>>(inputs), std::move(y),
+    const auto forward = [name, parameters, law, to = slopes.fresh_data()](Forward<T>& node) {
+        std::vector<Var<T>> vars;
+        for (int k = 0; k < node.input_count(); ++k) vars.push_back(node.input_var(k));
+        const std::vector<ArgRef<T>> now(vars.begin(), vars.end());
+        check_own_parameters<T>(name, parameters, std::span(now).subspan(1));
+        write_own_terms<T>(Columns<T>(name, now, node.pool()), law, now, node.value(), to);
+    };
+    return tape.record(name, std::span<const Var<T>>(inputs), std::move(y), forward,
                        [slopes = std::move(slopes)](Backward<T>& b) { pass_each_to_inputs(b, slopes.data()); });
 }
 
@@ -102,11 +122,11 @@ Tensor<T> own_draws(const char* name, double (*draw)(double, const double*), con
     return out;
 }
 
-#define POLLEN_INSTANTIATE(T)                                                                                    \
-    template void check_own_parameters(const char*, std::span<const Parameter>, std::span<const ArgRef<T>>);     \
-    template Var<T> own_terms(const char*, LawOfColumns<T>, std::span<const ArgRef<T>>);                         \
-    template Tensor<T> own_terms_each(const char*, LawOfColumns<T>, std::span<const ArgRef<T>>);                 \
-    template Tensor<T> own_draws(const char*, double (*)(double, const double*), const Shape&, const RandomKey&, \
+#define POLLEN_INSTANTIATE(T)                                                                                        \
+    template void check_own_parameters(const char*, std::span<const Parameter>, std::span<const ArgRef<T>>);         \
+    template Var<T> own_terms(const char*, std::span<const Parameter>, LawOfColumns<T>, std::span<const ArgRef<T>>); \
+    template Tensor<T> own_terms_each(const char*, LawOfColumns<T>, std::span<const ArgRef<T>>);                     \
+    template Tensor<T> own_draws(const char*, double (*)(double, const double*), const Shape&, const RandomKey&,     \
                                  std::span<const Arg<T>>);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)

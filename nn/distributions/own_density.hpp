@@ -5,7 +5,7 @@
 #include <concepts>
 #include <span>
 
-// A distribution of one's own, from the formula of its density in plain numbers:
+// A distribution of your own, from the formula of its density in plain numbers:
 //
 //     struct GumbelLaw {
 //         static constexpr const char* name = "gumbel_lpdf";
@@ -24,15 +24,15 @@
 //     auto gumbel_lpdf(const auto& x, const auto& mu, const auto& beta) { return lpdf<Gumbel>(x, mu, beta); }
 namespace pollen::distributions {
 
-// An argument of one's own law: element i is data[i * step].
+// An argument of the density: element i is data[i * step].
 template <Real T>
 struct Column {
     const T* data;
     std::int64_t step;
 };
 
-// One's own law as a function of columns: x, then the parameters. It writes log p to value and the derivatives by
-// argument k to slopes[k], if that is not null.
+// The density as a function of columns: x, then the parameters. It writes log p to value, and the derivatives with
+// respect to argument k to slopes[k], unless that is null.
 template <Real T>
 using LawOfColumns = void (*)(std::int64_t count, const Column<T>* args, T* value, T* const* slopes);
 
@@ -40,7 +40,8 @@ using LawOfColumns = void (*)(std::int64_t count, const Column<T>* args, T* valu
 template <Real T>
 void check_own_parameters(const char* name, std::span<const Parameter> parameters, std::span<const ArgRef<T>> args);
 template <Real T>
-Var<T> own_terms(const char* name, LawOfColumns<T> law, std::span<const ArgRef<T>> args);
+Var<T> own_terms(const char* name, std::span<const Parameter> parameters, LawOfColumns<T> law,
+                 std::span<const ArgRef<T>> args);
 template <Real T>
 Tensor<T> own_terms_each(const char* name, LawOfColumns<T> law, std::span<const ArgRef<T>> args);
 template <Real T>
@@ -67,12 +68,14 @@ class OwnDensity {
 
     // The sum over all elements, the elements as a node, and the elements of a tensor.
     Var<T> log_prob(const ArgRef<T>& x) const { return sum(log_prob_terms(x)); }
-    Var<T> log_prob_terms(const ArgRef<T>& x) const { return own_terms<T>(Law::name, columns, with(x)); }
+    Var<T> log_prob_terms(const ArgRef<T>& x) const {
+        return own_terms<T>(Law::name, Law::parameters, columns, with(x));
+    }
     Tensor<T> log_prob_each(const Tensor<T>& x) const { return own_terms_each<T>(Law::name, columns, with(x)); }
     // log_prob of a distribution made of these parameters, for once: x, then the parameters.
     static Var<T> lpdf(const std::array<ArgRef<T>, n + 1>& args) {
         with_indices([&]<std::size_t... k>() { check({args[k + 1]...}); });
-        return sum(own_terms<T>(Law::name, columns, args));
+        return sum(own_terms<T>(Law::name, Law::parameters, columns, args));
     }
 
     // Draws of the shape given, to which the parameters broadcast.

@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/poisson.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/detail/density_class.hpp>
 #include <pollen/nn/distributions/detail/incomplete.hpp>
 
@@ -24,7 +25,7 @@ struct PoissonKl {
 
 // By adding up the probabilities until they exceed u.
 double small_draw(double rate, double u) {
-    double p = std::exp(-rate), k = 0;
+    double p = math::exp(-rate), k = 0;
     while (u >= p && p > 0) {
         u -= p;
         p *= rate / ++k;
@@ -38,10 +39,10 @@ class LargeDraw {
   public:
     explicit LargeDraw(double rate)
         : rate_(rate),
-          log_rate_(std::log(rate)),
+          log_rate_(math::log(rate)),
           b_(0.931 + 2.53 * std::sqrt(rate)),
           a_(-0.059 + 0.02483 * b_),
-          log_inverse_alpha_(std::log(1.1239 + 1.1328 / (b_ - 3.4))),
+          log_inverse_alpha_(math::log(1.1239 + 1.1328 / (b_ - 3.4))),
           v_r_(0.9277 - 3.6224 / (b_ - 2)) {}
 
     // The count made of two uniform numbers, negative where they are refused.
@@ -50,8 +51,8 @@ class LargeDraw {
         const double near = 0.5 - std::abs(u), k = std::floor((2 * a_ / near + b_) * u + rate_ + 0.43);
         if (near >= 0.07 && v <= v_r_) return k;
         if (k < 0 || !std::isfinite(k) || (near < 0.013 && v > near)) return -1;
-        const double left = std::log(v) + log_inverse_alpha_ - std::log(a_ / (near * near) + b_);
-        return left <= k * log_rate_ - rate_ - kernels::lgamma_of(k + 1) ? k : -1;
+        const double left = math::log(v) + log_inverse_alpha_ - math::log(a_ / (near * near) + b_);
+        return left <= k * log_rate_ - rate_ - math::lgamma(k + 1) ? k : -1;
     }
 
   private:
@@ -160,9 +161,9 @@ struct PoissonLogLaw {
         d[1] = zero_where<T>(no_count(x), x - rate);
     }
 
-    static double mean(double l) { return std::exp(l); }
-    static double variance(double l) { return std::exp(l); }
-    static double cdf(double x, double l) { return PoissonLaw<T>::cdf(x, std::exp(l)); }
+    static double mean(double l) { return math::exp(l); }
+    static double variance(double l) { return math::exp(l); }
+    static double cdf(double x, double l) { return PoissonLaw<T>::cdf(x, math::exp(l)); }
 
     static Tensor<T> sample(const Shape& shape, const RandomKey& key, const Arg<T>& l) {
         Tensor<T> rates = Tensor<T>::empty(l.shape());

@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/transform.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/support/checks.hpp>
 
 #include <cmath>
@@ -49,7 +50,7 @@ Constrained<T> Positive<T>::constrain(Var<T> y) const {
 template <Real T>
 Tensor<T> Positive<T>::unconstrain(const Tensor<T>& x) const {
     return inverse(
-        "Positive", x, "positive", [](double at) { return at > 0; }, [](double at) { return std::log(at); });
+        "Positive", x, "positive", [](double at) { return at > 0; }, [](double at) { return math::log(at); });
 }
 
 template <Real T>
@@ -67,7 +68,7 @@ Tensor<T> LowerBound<T>::unconstrain(const Tensor<T>& x) const {
     const double low = static_cast<double>(low_);
     return inverse(
         "LowerBound", x, "above " + to_text(low), [low](double at) { return at > low; },
-        [low](double at) { return std::log(at - low); });
+        [low](double at) { return math::log(at - low); });
 }
 
 template <Real T>
@@ -85,7 +86,7 @@ Tensor<T> UpperBound<T>::unconstrain(const Tensor<T>& x) const {
     const double high = static_cast<double>(high_);
     return inverse(
         "UpperBound", x, "below " + to_text(high), [high](double at) { return at < high; },
-        [high](double at) { return std::log(high - at); });
+        [high](double at) { return math::log(high - at); });
 }
 
 template <Real T>
@@ -98,8 +99,9 @@ Interval<T>::Interval(Number<T> low, Number<T> high) : low_(low), high_(high) {
 // log dx/dy = log(high - low) - log(1 + exp(-y)) - log(1 + exp(y))
 template <Real T>
 Constrained<T> Interval<T>::constrain(Var<T> y) const {
-    const T width = high_ - low_, constant = static_cast<T>(y.size()) * std::log(width);
-    return {sigmoid(y) * width + low_, sum(log_sigmoid(y) + log_sigmoid(-y)) + constant};
+    const T width = high_ - low_, constant = static_cast<T>(y.size()) * math::log(width);
+    const Var<T> x = sigmoid(y) * width + low_, a = log_sigmoid(y), b = log_sigmoid(-y);
+    return {x, sum(a + b) + constant};
 }
 
 template <Real T>
@@ -108,7 +110,7 @@ Tensor<T> Interval<T>::unconstrain(const Tensor<T>& x) const {
     return inverse(
         "Interval", x, "between " + to_text(low) + " and " + to_text(high),
         [=](double at) { return at > low && at < high; },
-        [=](double at) { return std::log((at - low) / (high - at)); });
+        [=](double at) { return math::log((at - low) / (high - at)); });
 }
 
 // log |det dx/dy| = y_1 + ... + y_{K-1}
@@ -128,7 +130,7 @@ Tensor<T> Ordered<T>::unconstrain(const Tensor<T>& x) const {
         if (!std::isfinite(at)) refuse("Ordered", at, i, "finite");
         if (i % k > 0 && !(at > x.data()[i - 1]))
             refuse("Ordered", at, i, "above the one before it, " + to_text(static_cast<double>(x.data()[i - 1])));
-        y.fresh_data()[i] = i % k == 0 ? at : std::log(at - x.data()[i - 1]);
+        y.fresh_data()[i] = i % k == 0 ? at : math::log(at - x.data()[i - 1]);
     }
     return y;
 }
@@ -140,7 +142,7 @@ template <Real T>
 Constrained<T> Simplex<T>::constrain(Var<T> y) const {
     const std::int64_t k = last_axis("Simplex", y.shape(), 1);
     Tensor<T> offsets = Tensor<T>::empty(Shape{k});
-    for (std::int64_t i = 0; i < k; ++i) offsets.fresh_data()[i] = std::log(static_cast<T>(k - i));
+    for (std::int64_t i = 0; i < k; ++i) offsets.fresh_data()[i] = math::log(static_cast<T>(k - i));
     const Var<T> u = y - offsets, a = log_sigmoid(u), b = log_sigmoid(-u), left = cumsum(b, -1);
     const Var<T> log_x = left - b + a;
     return {exp(concat({log_x, slice(left, -1, k - 1, k)}, -1)), sum(log_x + b)};
@@ -161,7 +163,7 @@ Tensor<T> Simplex<T>::unconstrain(const Tensor<T>& x) const {
             if (!(at > 0 && at < 1)) refuse("Simplex", row[i], r * k + i, "between 0 and 1");
             if (i < k - 1)
                 y.fresh_data()[r * (k - 1) + i] =
-                    static_cast<T>(std::log(at / rest) + std::log(static_cast<double>(k - 1 - i)));
+                    static_cast<T>(math::log(at / rest) + math::log(static_cast<double>(k - 1 - i)));
             rest += at;
         }
         if (std::abs(rest - 1) > 1e-5)

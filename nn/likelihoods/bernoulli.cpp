@@ -49,6 +49,11 @@ double Bernoulli<T>::score(const Tensor<T>& outputs, const Dataset<T>& batch) co
                         [](double x, double y) { return (x > 0) == (y > 0) ? 1.0 : 0.0; });
 }
 
+template <Real T>
+double Bernoulli<T>::finish(double total, std::int64_t items) const {
+    return total / static_cast<double>(items);
+}
+
 template class Bernoulli<float>;
 template class Bernoulli<double>;
 

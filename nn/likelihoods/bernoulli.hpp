@@ -18,7 +18,7 @@ class Bernoulli final : public Concrete<Bernoulli<T>, Likelihood<T>> {
     const char* score_name() const override { return "accuracy"; }
     bool higher_is_better() const override { return true; }
     double score(const Tensor<T>& outputs, const Dataset<T>& batch) const override;
-    double finish(double total, std::int64_t items) const override { return total / static_cast<double>(items); }
+    double finish(double total, std::int64_t items) const override;
 
     std::string describe() const override { return "Bernoulli"; }
 };

@@ -50,6 +50,11 @@ Tensor<T> Categorical<T>::probabilities(const Tensor<T>& logits) {
     return softmax(tape.borrow(logits)).value();
 }
 
+template <Real T>
+double Categorical<T>::finish(double total, std::int64_t items) const {
+    return total / static_cast<double>(items);
+}
+
 template class Categorical<float>;
 template class Categorical<double>;
 

@@ -17,7 +17,7 @@ class Categorical final : public Concrete<Categorical<T>, Likelihood<T>> {
     const char* score_name() const override { return "accuracy"; }
     bool higher_is_better() const override { return true; }
     double score(const Tensor<T>& outputs, const Dataset<T>& batch) const override;
-    double finish(double total, std::int64_t items) const override { return total / static_cast<double>(items); }
+    double finish(double total, std::int64_t items) const override;
 
     // The probabilities of the classes, each row of logits by itself.
     static Tensor<T> probabilities(const Tensor<T>& logits);

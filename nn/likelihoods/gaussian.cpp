@@ -1,5 +1,6 @@
 #include <pollen/nn/likelihoods/gaussian.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/detail/normal_law.hpp>
 #include <pollen/nn/likelihoods/detail/targets.hpp>
 
@@ -50,35 +51,45 @@ void to_rows(std::int64_t n, std::int64_t k, const T* blocks, T* rows) {
 }
 
 template <Real T>
-const T* targets_of_halves(const Shape& outputs, const Dataset<T>& batch) {
+const Tensor<T>& targets_of_halves(const Shape& outputs, const Dataset<T>& batch) {
     if (outputs.rank() != 2 || outputs[1] % 2 != 0)
         throw ShapeError("Gaussian: outputs have shape " + to_string(outputs) +
                          "; (n, 2k), k means and k spreads for each item, are needed to predict the noise");
     check_target_shape("Gaussian", outputs, Shape{outputs[0], outputs[1] / 2}, batch.targets);
     check_targets("Gaussian", batch.targets, "finite numbers are needed", IsFinite{});
-    return batch.targets.data();
+    return batch.targets;
 }
 
 template <Real T>
 Var<T> predicted_noise(Var<T> outputs, const Dataset<T>& batch) {
     using Law = PredictedLaw<T>;
-    const T* y = targets_of_halves(outputs.shape(), batch);
-    const std::int64_t rows = outputs.shape()[0], k = outputs.shape()[1] / 2, n = rows * k;
+    constexpr const char* node = "normal_lpdf";
     TapeState<T>& tape = outputs.state();
-    Tensor<T> blocks = tape.empty(outputs.shape());
-    to_blocks(rows, k, outputs.value().data(), blocks.fresh_data());
-    const kernels::Sources<T, 3> in{{{y, true}, {blocks.data(), true}, {blocks.data() + n, true}}};
-    const bool sloped = outputs.needs_grad();
-    return record_sloped("normal_lpdf", tape, Args<T, 1>{outputs}, sloped ? padded<T>(2 * n) : 0,
-                         [&](T* value, T* slopes) {
-                             kernels::Sinks<T, 4> out{{{value, false}}};
-                             if (!sloped) return kernels::evaluate<Law, false>(in, n, out);
-                             Tensor<T> slope_blocks = tape.empty(outputs.shape());
-                             out[2] = {slope_blocks.fresh_data(), true};
-                             out[3] = {slope_blocks.fresh_data() + n, true};
-                             kernels::evaluate<Law, true>(in, n, out);
-                             to_rows(rows, k, slope_blocks.data(), slopes);
-                         });
+    const Tensor<T>& targets = targets_of_halves(outputs.shape(), batch);
+    const std::int64_t rows = outputs.shape()[0], k = outputs.shape()[1] / 2, n = rows * k;
+    const auto evaluate = [&tape, rows, k, n](const T* y, const ArgRef<T>& from, T* value, T* slopes) {
+        Tensor<T> blocks = tape.empty(*from.shape());
+        to_blocks(rows, k, from.data(), blocks.fresh_data());
+        const kernels::Sources<T, 3> in{{{y, true}, {blocks.data(), true}, {blocks.data() + n, true}}};
+        kernels::Sinks<T, 4> out{{{value, false}}};
+        if (!from.needs_grad()) return kernels::evaluate<Law, false>(in, n, out);
+        Tensor<T> slope_blocks = tape.empty(*from.shape());
+        out[2] = {slope_blocks.fresh_data(), true};
+        out[3] = {slope_blocks.fresh_data() + n, true};
+        kernels::evaluate<Law, true>(in, n, out);
+        to_rows(rows, k, slope_blocks.data(), slopes);
+    };
+    const Args<T, 1> args{outputs};
+    const std::int64_t room = outputs.needs_grad() ? padded<T>(2 * n) : 0;
+    if (tape.replays()) {
+        const auto again = [evaluate, targets](const char*, const Args<T, 1>& now, Pool&, T* value, T* slopes) {
+            evaluate(targets.data(), now[0], value, slopes);
+        };
+        return record_replayed(node, on_tape(args, tape), Shape{}, tape.empty(Shape{room}), no_bounds<T, 1>, again,
+                               pass_to_inputs<T>);
+    }
+    return record_sloped(node, tape, args, room,
+                         [&](T* value, T* slopes) { evaluate(targets.data(), args[0], value, slopes); });
 }
 
 void check_sd(const char* what, double sd) {
@@ -91,7 +102,7 @@ void check_sd(const char* what, double sd) {
 
 template <Real T>
 Gaussian<T>::Gaussian(Noise noise, double sd)
-    : log_sd{.shape = {}, .init = Init::constant(std::log(sd))}, noise_(noise), sd_(sd) {}
+    : log_sd{.shape = {}, .init = Init::constant(math::log(sd))}, noise_(noise), sd_(sd) {}
 
 template <Real T>
 Gaussian<T> Gaussian<T>::known(double sd) {
@@ -122,7 +133,7 @@ double Gaussian<T>::score(const Tensor<T>& outputs, const Dataset<T>& batch) con
     if (noise_ != Noise::predicted)
         return sum_of_means(outputs.shape(), outputs.data(), finite_targets("Gaussian", outputs.shape(), batch),
                             squared);
-    const T* targets = targets_of_halves(outputs.shape(), batch);
+    const T* targets = targets_of_halves(outputs.shape(), batch).data();
     const std::int64_t rows = outputs.shape()[0], k = outputs.shape()[1] / 2;
     Tensor<T> blocks = Tensor<T>::empty(outputs.shape());
     to_blocks(rows, k, outputs.data(), blocks.fresh_data());

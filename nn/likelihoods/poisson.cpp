@@ -1,9 +1,8 @@
 #include <pollen/nn/likelihoods/poisson.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/poisson.hpp>
 #include <pollen/nn/likelihoods/detail/targets.hpp>
-
-#include <cmath>
 
 namespace pollen {
 
@@ -30,10 +29,15 @@ Var<T> Poisson<T>::log_prob(Pass<T>&, Var<T> outputs, const Dataset<T>& batch) c
 template <Real T>
 double Poisson<T>::score(const Tensor<T>& outputs, const Dataset<T>& batch) const {
     return sum_of_means(outputs.shape(), outputs.data(), counts(outputs.shape(), batch), [](double x, double y) {
-        if (y == 0) return 2 * std::exp(x);
-        const double d = x - std::log(y);
-        return 2 * y * (std::expm1(d) - d);
+        if (y == 0) return 2 * math::exp(x);
+        const double d = x - math::log(y);
+        return 2 * y * (math::expm1(d) - d);
     });
+}
+
+template <Real T>
+double Poisson<T>::finish(double total, std::int64_t items) const {
+    return total / static_cast<double>(items);
 }
 
 template class Poisson<float>;

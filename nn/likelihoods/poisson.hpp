@@ -18,7 +18,7 @@ class Poisson final : public Concrete<Poisson<T>, Likelihood<T>> {
     const char* score_name() const override { return "deviance"; }
     bool higher_is_better() const override { return false; }
     double score(const Tensor<T>& outputs, const Dataset<T>& batch) const override;
-    double finish(double total, std::int64_t items) const override { return total / static_cast<double>(items); }
+    double finish(double total, std::int64_t items) const override;
 
     std::string describe() const override { return "Poisson"; }
 };

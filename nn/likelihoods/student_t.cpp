@@ -1,5 +1,6 @@
 #include <pollen/nn/likelihoods/student_t.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/student_t.hpp>
 #include <pollen/nn/likelihoods/detail/targets.hpp>
 
@@ -17,7 +18,7 @@ StudentT<T>::StudentT(const char* scale_name, double nu, double scale, bool lear
     };
     check("nu", nu);
     check(scale_name, scale);
-    log_scale = {.shape = {}, .init = Init::constant(std::log(scale))};
+    log_scale = {.shape = {}, .init = Init::constant(math::log(scale))};
 }
 
 template <Real T>

@@ -84,7 +84,7 @@ Tensor<T> predict(const Module<T>& module, const Tensor<T>& x, PredictOptions op
 template <Real T>
 Tensor<T> predict(const Module<T>& module, const Parameters<T>& parameters, std::span<const T> theta,
                   const Tensor<T>& x, PredictOptions options = {});
-// The same on a tape of one's own, made with Recording::off: it keeps its memory from one call to the next.
+// The same on a tape of your own, made with Recording::off: it keeps its memory from one call to the next.
 template <Real T>
 Tensor<T> predict(Tape<T>& tape, const Module<T>& module, const Parameters<T>& parameters, std::span<const T> theta,
                   const Tensor<T>& x, PredictOptions options = {});

@@ -9,8 +9,8 @@ namespace pollen {
 //     s_k = (U(theta + h e_k) - U(theta - h e_k)) / 2h,    h = step max(1, |theta_k|)
 //     error = max over k of |g_k - s_k| / max(1, |g_k|, |s_k|)
 //
-// Of a right gradient in double the error is 1e-6 or less where U is not much larger than 1e3, and more where rounding
-// of U is: that is of the order 1e-16 U / h. In float choose a step of 1e-2 and expect some 1e-2.
+// If the gradient is right, the error in double is at most 1e-6 for U up to about 1e3; for larger U, rounding adds
+// about 1e-16 U / h. In float choose a step of 1e-2 and expect an error of about 1e-2.
 struct GradientCheck {
     double error = 0;             // NaN where U or a gradient is not finite
     std::int64_t coordinate = 0;  // of theta, where the error is that large

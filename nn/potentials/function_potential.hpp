@@ -6,10 +6,11 @@
 
 namespace pollen {
 
-// A potential of one's own, from a function that returns U(theta) and writes dU/dtheta, unless there is no room for it:
+// A potential from a function of yours that returns U(theta) and writes dU/dtheta. An empty span means that the
+// gradient is not wanted:
 //
 //     const FunctionPotential<double> ring(2, [](std::span<const double> x, std::span<double> slope) {
-//         const double r = std::hypot(x[0], x[1]);
+//         const double r = math::hypot(x[0], x[1]);
 //         for (std::size_t i = 0; i < slope.size(); ++i) slope[i] = 100 * (r - 1) * x[i] / r;
 //         return 50 * (r - 1) * (r - 1);
 //     });

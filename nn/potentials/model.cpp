@@ -297,26 +297,21 @@ Energy ModelPotential<T>::energy_on_tape(std::span<T> gradient, std::span<const 
     if (std::ssize(gradient) != size())
         throw ShapeError("ModelPotential: room for " + std::to_string(gradient.size()) + " numbers of the gradient; " +
                          std::to_string(size()) + " are needed");
-    TapeState<T>& tape = m.tape_.state();
-    std::uint32_t last = 0;
-    const auto seed = [&](const Var<T>& term, double factor) {
-        if (!term.needs_grad()) return;
-        const GradientSlot<T> slot = tape.slot(term.index());
-        *slot.data = (slot.fresh ? T(0) : *slot.data) - static_cast<T>(factor);
-        last = std::max(last, term.index());
+    // The terms of U are their negatives, each times its weight.
+    const T once = -1, of_jacobian = static_cast<T>(-this->temperature()), of_likelihood = static_cast<T>(-scale);
+    outputs_.clear();
+    const auto add = [&](const Var<T>& term, const T& seed) {
+        if (term.needs_grad()) outputs_.push_back({term, Tensor<T>::borrow(&seed, term.shape())});
     };
-    for (const auto& term : m.priors_) seed(term.log_density, weight(term));
-    for (const Var<T>& term : m.likelihoods_) seed(term, scale);
-    tape.run_backward(last);
+    for (const auto& term : m.priors_) add(term.log_density, term.jacobian ? of_jacobian : once);
+    for (const Var<T>& term : m.likelihoods_) add(term, of_likelihood);
+    std::fill(gradient.begin(), gradient.end(), T(0));
     for (std::size_t k = 0; k < m.leaves_.size(); ++k) {
         const Quantity& q = m.blocks_[k];
-        const auto n = static_cast<std::size_t>(q.shape.size());
-        const auto to = gradient.subspan(static_cast<std::size_t>(q.offset), n);
-        if (Buffer* g = tape.node(m.leaves_[k].index()).grad)
-            std::copy_n(static_cast<const T*>(g->data()), n, to.data());
-        else
-            std::fill(to.begin(), to.end(), T(0));
+        m.tape_.accumulate_into(m.leaves_[k], gradient.subspan(static_cast<std::size_t>(q.offset),
+                                                               static_cast<std::size_t>(q.shape.size())));
     }
+    m.tape_.backward(outputs_);
     return energy;
 }
 

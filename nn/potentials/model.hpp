@@ -117,6 +117,7 @@ class ModelPotential final : public Potential<T> {
     std::function<void(Model<T>&)> function_;
     std::vector<std::int64_t> all_items_;
     Model<T> model_;
+    std::vector<typename Tape<T>::Output> outputs_;  // terms of U with their weights, kept for their memory
 };
 
 }  // namespace pollen

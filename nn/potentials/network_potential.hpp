@@ -11,7 +11,7 @@
 namespace pollen {
 
 struct NetworkPotentialOptions {
-    // Of every parameter of the network that has none of its own (set_prior).
+    // The default prior: it holds for every parameter that set_prior gave no prior.
     Prior prior = GaussianPrior{.sd = 1};
     // Items that are evaluated at once. A sum over all data is a sum of such pieces, added up in double.
     std::int64_t piece = 1000;

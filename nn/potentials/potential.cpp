@@ -6,6 +6,8 @@
 
 namespace pollen {
 
+double Energy::total() const { return prior + likelihood; }
+
 template <Real T>
 const std::string& Potential<T>::block_of(std::int64_t coordinate) const {
     const std::vector<Quantity>& all = blocks();

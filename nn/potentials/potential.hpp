@@ -19,7 +19,7 @@ struct Energy {
     double prior = 0;       // -log p(theta), and -T log |Jacobian| of constrained parameters
     double likelihood = 0;  // -sum_i log p(x_i | theta), times N/n where the sum is over a batch of n of N items
 
-    double total() const { return prior + likelihood; }
+    double total() const;
 };
 
 // What a draw consists of: a parameter as the model knows it, or a quantity computed from parameters.

@@ -1,3 +1,4 @@
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/nn/prediction/metrics.hpp>
@@ -59,7 +60,7 @@ void check_log_probabilities(const std::string& metric, const Tensor<T>& logs) {
     for (std::int64_t row = 0; row < rows; ++row) {
         double total = 0;
         for (std::int64_t c = 0; c < classes; ++c)
-            total += std::exp(static_cast<double>(logs.data()[row * classes + c]));
+            total += math::exp(static_cast<double>(logs.data()[row * classes + c]));
         if (!(std::abs(total - 1) <= sum_tolerance))
             throw ValueError(metric + ": the exponentials of " + item(row) + "'s log-probabilities sum to " +
                              to_text(total) + "; they must sum to 1 within " + to_text(sum_tolerance));
@@ -106,7 +107,7 @@ template <Real T>
 double nll(const Tensor<T>& probabilities, const Indices& labels) {
     check("nll", probabilities, labels);
     return mean_over_items(probabilities, labels, [](std::span<const T> p, std::size_t label) {
-        return -std::log(static_cast<double>(p[label]));
+        return -math::log(static_cast<double>(p[label]));
     });
 }
 
@@ -142,7 +143,7 @@ Tensor<T> predictive_entropy(const Tensor<T>& probabilities) {
         double entropy = 0;
         for (std::int64_t c = 0; c < classes; ++c) {
             const double p = static_cast<double>(probabilities.data()[row * classes + c]);
-            if (p > 0) entropy -= p * std::log(p);
+            if (p > 0) entropy -= p * math::log(p);
         }
         entropies.fresh_data()[row] = static_cast<T>(entropy);
     }

@@ -1,4 +1,5 @@
 #include <pollen/autograd/kernels/constants.hpp>
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/nn/prediction/metrics.hpp>
@@ -53,15 +54,15 @@ double mixture(const Tensor<T>& means, const T* sds, double sd, const Tensor<T>&
                 const double scale = sds ? static_cast<double>(sds[at]) : sd;
                 const double z =
                     (static_cast<double>(targets.data()[j]) - static_cast<double>(means.data()[at])) / scale;
-                log_prob -= z * z / 2 + std::log(scale);
+                log_prob -= z * z / 2 + math::log(scale);
             }
             logs[static_cast<std::size_t>(s)] = log_prob;
         }
         const double most = *std::max_element(logs.begin(), logs.end());
         if (std::isinf(most)) return most;
         double rest = 0;
-        for (const double log_prob : logs) rest += std::exp(log_prob - most);
-        total += most + std::log(rest / static_cast<double>(draws));
+        for (const double log_prob : logs) rest += math::exp(log_prob - most);
+        total += most + math::log(rest / static_cast<double>(draws));
     }
     return total / static_cast<double>(n);
 }

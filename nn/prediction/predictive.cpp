@@ -1,3 +1,4 @@
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/nn/prediction/predictive.hpp>
@@ -20,7 +21,7 @@ std::int64_t rows_at_once(std::int64_t classes) { return std::max<std::int64_t>(
 // log(exp(a) + exp(b))
 double log_add(double a, double b) {
     const double high = std::max(a, b), low = std::min(a, b);
-    return std::isinf(high) ? high : high + std::log1p(std::exp(low - high));
+    return std::isinf(high) ? high : high + math::log1p(math::exp(low - high));
 }
 
 // softmax(x) = e / (1 + rest) with e_c = exp(x_c - highest), where the one highest logit is not part of the rest.
@@ -32,7 +33,7 @@ struct Softmax {
         const auto best = static_cast<std::size_t>(std::max_element(x, x + e.size()) - x);
         highest = static_cast<double>(x[best]);
         for (std::size_t c = 0; c < e.size(); ++c) {
-            e[c] = c == best ? 1 : std::exp(static_cast<double>(x[c]) - highest);
+            e[c] = c == best ? 1 : math::exp(static_cast<double>(x[c]) - highest);
             if (c != best) rest += e[c];
         }
     }
@@ -96,7 +97,7 @@ void Predictive<T>::add(const Tensor<T>& logits, double weight) {
             const T* x = logits.data() + row * classes;
             double* mean = mean_.data() + row * classes;
             const Softmax softmax(x, e);
-            const double log_sum = std::log1p(softmax.rest);
+            const double log_sum = math::log1p(softmax.rest);
             double entropy = log_sum;
             for (std::int64_t c = 0; c < classes; ++c) {
                 const double z = static_cast<double>(x[c]) - softmax.highest, log_p = z - log_sum;
@@ -119,7 +120,7 @@ void Predictive<T>::add(const Tensor<T>& logits, double weight) {
 
 template <Real T>
 void Predictive<T>::add_tiny(const Tensor<T>& logits, double weight) {
-    const double log_weight = std::log(weight);
+    const double log_weight = math::log(weight);
     const std::int64_t rows = shape_[0], classes = shape_[1];
     tiny_.resize(mean_.size(), minus_infinity);
     parallel_for(rows, rows_at_once(classes), [&](std::int64_t begin, std::int64_t end) {
@@ -127,7 +128,7 @@ void Predictive<T>::add_tiny(const Tensor<T>& logits, double weight) {
         for (std::int64_t row = begin; row < end; ++row) {
             const T* x = logits.data() + row * classes;
             const Softmax softmax(x, e);
-            const double log_sum = std::log1p(softmax.rest);
+            const double log_sum = math::log1p(softmax.rest);
             for (std::int64_t c = 0; c < classes; ++c) {
                 const double log_p = static_cast<double>(x[c]) - softmax.highest - log_sum;
                 double& sum = tiny_[static_cast<std::size_t>(row * classes + c)];
@@ -153,10 +154,10 @@ Tensor<T> Predictive<T>::probabilities() const {
 template <Real T>
 Tensor<T> Predictive<T>::log_probabilities() const {
     check_draws("log_probabilities");
-    const double log_weight = std::log(weight_);
+    const double log_weight = math::log(weight_);
     Tensor<T> logs = Tensor<T>::empty(shape_);
     for (std::size_t k = 0; k < mean_.size(); ++k) {
-        double log_p = std::log(mean_[k]);
+        double log_p = math::log(mean_[k]);
         if (!tiny_.empty()) log_p = log_add(log_p, tiny_[k] - log_weight);
         logs.fresh_data()[k] = static_cast<T>(log_p);
     }
@@ -168,7 +169,7 @@ double Predictive<T>::entropy_of_row(std::int64_t row) const {
     double entropy = 0;
     for (std::int64_t c = 0; c < shape_[1]; ++c) {
         const double p = mean_[static_cast<std::size_t>(row * shape_[1] + c)];
-        if (p > 0) entropy -= p * std::log(p);
+        if (p > 0) entropy -= p * math::log(p);
     }
     return std::max(0.0, entropy);
 }

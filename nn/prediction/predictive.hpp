@@ -11,19 +11,20 @@
 // Predictions of several networks, or of several draws of one network, put together.
 namespace pollen {
 
-// The predictive distribution over classes: an average of S softmax outputs, made of one draw after the other, in
-// memory for one. Draws may have weights: the average is sum_s w_s / sum w ... then.
+// The predictive distribution over classes: the average of the softmax outputs of S draws. Draws are added one by one,
+// and only the average is kept. If draws have weights w_s, the averages below are weighted: sum_s w_s (...) / sum_s
+// w_s.
 //
 //     p      = 1/S sum_s softmax(logits_s)
 //     H(p)   = 1/S sum_s H(softmax(logits_s)) + mutual information
 //
-// The expected entropy is what no knowledge of the weights would take away; the mutual information between label and
-// weights is how much the draws disagree. All in nats.
+// The first term is the expected entropy: it remains even if the weights are known. The mutual information between
+// label and weights says how much the draws disagree. All are in nats.
 template <Real T>
 class Predictive {
   public:
-    // The outputs of one draw, logits (n, classes). A logit may be -infinity: a class that is ruled out.
-    // A draw of weight 0 is none.
+    // Adds the outputs of one draw: logits of shape (n, classes). A logit of -infinity rules a class out. Draws with
+    // weight 0 are ignored.
     void add(const Tensor<T>& logits, double weight = 1);
 
     std::int64_t draws() const { return draws_; }

@@ -1,3 +1,4 @@
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/nn/likelihoods/gaussian.hpp>
 #include <pollen/nn/prediction/predictive.hpp>
@@ -73,8 +74,7 @@ void PredictiveNumbers<T>::add_predicted(const Tensor<T>& outputs, double weight
             const T* at = outputs.data() + row * 2 * k + j;
             const double r = static_cast<double>(at[k]);
             mean.fresh_data()[row * k + j] = *at;
-            sd.fresh_data()[row * k + j] =
-                static_cast<T>(std::max(r, 0.0) + std::log1p(std::exp(-std::abs(r))) + Gaussian<T>::smallest_sd);
+            sd.fresh_data()[row * k + j] = static_cast<T>(math::softplus(r) + Gaussian<T>::smallest_sd);
         }
     }
     add(mean, sd, weight);

@@ -9,4 +9,6 @@ void Prior::fail() const {
                                        : " has no density of the weights alone: Bayes learns its tau with them"));
 }
 
+double Prior::plus(double a, double b) { return a + b; }
+
 }  // namespace pollen

@@ -77,7 +77,7 @@ class Prior {
     // Set if tau is to be learned.
     const std::optional<HierarchicalPrior>& hierarchical() const { return hierarchical_; }
 
-    // Errors for a hierarchical prior, and for one by fans before for_fans().
+    // Throws for a hierarchical prior, and for a prior by fans before for_fans() is called.
     template <Real T>
     double log_prob(const T* w, std::int64_t n) const {
         return law().log_prob(w, n);
@@ -119,7 +119,7 @@ class Prior {
                 return prior.log_prob(w, n);
             } else {
                 double total = 0;
-                for (std::int64_t i = 0; i < n; ++i) total += prior.log_prob(static_cast<double>(w[i]));
+                for (std::int64_t i = 0; i < n; ++i) total = plus(total, prior.log_prob(static_cast<double>(w[i])));
                 return total;
             }
         }
@@ -147,6 +147,8 @@ class Prior {
         return *law_;
     }
     [[noreturn]] void fail() const;
+    // a + b. It is not inline: the flags of a program could fuse it with a multiplication of its prior.
+    static double plus(double a, double b);
 
     std::string text_;
     std::shared_ptr<const Law> law_;

@@ -3,6 +3,7 @@
 #include <pollen/autograd/kernels/constants.hpp>
 #include <pollen/autograd/kernels/exp.hpp>
 #include <pollen/autograd/kernels/log.hpp>
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/priors/detail/check_prior.hpp>
 #include <pollen/nn/priors/detail/law_prior.hpp>
 
@@ -18,9 +19,9 @@ struct ScaleMixtureLaw {
     B a0, a2, d0, d2, precision1, more;
 
     explicit ScaleMixtureLaw(const ScaleMixturePrior& p)
-        : a0(static_cast<T>(std::log(p.pi) - std::log(p.sd1) - kernels::log_sqrt_2pi)),
+        : a0(static_cast<T>(math::log(p.pi) - math::log(p.sd1) - kernels::log_sqrt_2pi)),
           a2(static_cast<T>(0.5 / (p.sd1 * p.sd1))),
-          d0(static_cast<T>(std::log1p(-p.pi) - std::log(p.pi) - std::log(p.sd2) + std::log(p.sd1))),
+          d0(static_cast<T>(math::log1p(-p.pi) - math::log(p.pi) - math::log(p.sd2) + math::log(p.sd1))),
           d2(static_cast<T>(0.5 * (1 / (p.sd2 * p.sd2) - 1 / (p.sd1 * p.sd1)))),
           precision1(static_cast<T>(1 / (p.sd1 * p.sd1))),
           more(static_cast<T>(1 / (p.sd2 * p.sd2) - 1 / (p.sd1 * p.sd1))) {}

@@ -16,8 +16,9 @@ struct CompressOptions {
     double max_density = 0.15;
 };
 
-// The same network with SparseDense and SparseConv2d for every Dense and Conv2d that has enough zeros; looks into
-// Sequential and Residual. A convolution with strides computes more than it needs, and must have so many more zeros.
+// The same network with SparseDense and SparseConv2d for every Dense and Conv2d that has enough zeros. It looks into
+// Sequential and Residual. A sparse convolution with strides computes outputs that it drops, so it needs more zeros
+// than one without.
 template <Real T>
 Part<T> compress(const Module<T>& net, CompressOptions options = {});
 

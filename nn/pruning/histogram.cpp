@@ -37,7 +37,7 @@ Histogram histogram(const std::vector<double>& values, double low, double high, 
     const bool wide = !std::isfinite(high - low);
     for (std::int64_t k = 0; k <= bins; ++k) {
         const double share = static_cast<double>(k) / static_cast<double>(bins);
-        out.edges.push_back(k == bins ? high : wide ? std::lerp(low, high, share) : low + share * (high - low));
+        out.edges.push_back(k == bins ? high : wide ? (1 - share) * low + share * high : low + share * (high - low));
     }
     out.counts.assign(static_cast<std::size_t>(bins), 0);
     for (const double value : values) {

@@ -1,5 +1,6 @@
 #include <pollen/nn/pruning/prune.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/support/checks.hpp>
 
 #include <algorithm>
@@ -37,12 +38,12 @@ void check_spread(const WeightPosterior<T>& weights, Criterion by) {
 
 // 10 log10(|mu| / sigma)
 double decibels(double mean, double sd) {
-    return mean == 0 ? -infinity : 10 * (std::log10(std::abs(mean)) - std::log10(sd));
+    return mean == 0 ? -infinity : 10 * (math::log10(std::abs(mean)) - math::log10(sd));
 }
 
 double kl(double mean, double sd, double prior) {
     const double a = sd / prior, b = mean / prior;
-    return -std::log(a) + (a * a + b * b) / 2 - 0.5;
+    return -math::log(a) + (a * a + b * b) / 2 - 0.5;
 }
 
 template <Real T>

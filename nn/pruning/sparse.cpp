@@ -15,9 +15,11 @@ Var<T> sparse_affine(const std::shared_ptr<const SparsePattern>& pattern, Var<T>
     const std::int64_t inputs = pattern->columns(), rows = from.size() / inputs;
     std::vector<std::int64_t> sizes(from.sizes().begin(), from.sizes().end());
     sizes.back() = pattern->rows();
-    Tensor<T> y = x.state().empty(Shape(std::span<const std::int64_t>(sizes)));
-    kernels::sparse_product(*pattern, values.value().data(), rows, x.value().data(),
-                            bias ? bias->value().data() : nullptr, y.fresh_data());
+    const Shape shape{std::span<const std::int64_t>(sizes)};
+    const auto forward = [pattern, rows](Forward<T>& node) {
+        const T* b = node.input_count() == 3 ? node.input(2).data() : nullptr;
+        kernels::sparse_product(*pattern, node.input(1).data(), rows, node.input(0).data(), b, node.value());
+    };
     const auto backward = [pattern, rows](Backward<T>& node) {
         const auto beta = [](const GradientSlot<T>& slot) { return slot.fresh ? T(0) : T(1); };
         const T *g = node.grad(), *v = node.input(1).data();
@@ -28,8 +30,8 @@ Var<T> sparse_affine(const std::shared_ptr<const SparsePattern>& pattern, Var<T>
         if (const GradientSlot<T> db = node.slot(2))
             kernels::sum_to(g, Shape{rows, pattern->rows()}, db, Shape{1, pattern->rows()});
     };
-    if (bias) return record("sparse_affine", {x, values, *bias}, std::move(y), backward);
-    return record("sparse_affine", {x, values}, std::move(y), backward);
+    if (bias) return record("sparse_affine", {x, values, *bias}, shape, forward, backward);
+    return record("sparse_affine", {x, values}, shape, forward, backward);
 }
 
 Shape matrix(const Shape& weight) {
@@ -59,9 +61,7 @@ SparseDense<T>::SparseDense(const Tensor<T>& weight)
 
 template <Real T>
 SparseDense<T>::SparseDense(const Tensor<T>& weight, const Tensor<T>& bias) : SparseDense(weight) {
-    if (bias.shape() != bias_.shape)
-        throw ShapeError("SparseDense: the bias has shape " + to_string(bias.shape()) + " for weights " +
-                         to_string(weight.shape()) + "; " + to_string(bias_.shape) + " is needed");
+    detail::check_bias("SparseDense", bias.shape(), weight.shape());
     bias_.value = bias;
     has_bias_ = true;
 }

@@ -1,3 +1,4 @@
+#include <pollen/autograd/detail/convolution.hpp>
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/nn/pruning/detail/sparse_weight.hpp>
 #include <pollen/nn/pruning/kernels/sparse_conv2d.hpp>
@@ -12,26 +13,10 @@ kernels::SparseConvolution sizes(const std::string& layer, const Shape& x, const
     if (x.rank() != 4 || x[1] != inputs)
         throw ShapeError(layer + ": x has shape " + to_string(x) + "; images (batch, " + std::to_string(inputs) +
                          ", height, width) are needed");
-    const Pair span = {(w[2] - 1) * o.dilation[0] + 1, (w[3] - 1) * o.dilation[1] + 1};
-    const Pair size = {x[2] + 2 * o.padding[0], x[3] + 2 * o.padding[1]};
+    const Pair span = covered_pixels(w, o.dilation), size = padded_pixels(x, o.padding);
     if (span[0] > size[0] || span[1] > size[1])
         throw ShapeError(layer + ": x has shape " + to_string(x) + "; with its padding it is smaller than the kernel");
-    return {{.batch = x[0],
-             .groups = o.groups,
-             .in = w[1],
-             .out = w[0] / o.groups,
-             .height = size[0],
-             .width = size[1],
-             .kernel_h = w[2],
-             .kernel_w = w[3],
-             .out_h = (size[0] - span[0]) / o.stride[0] + 1,
-             .out_w = (size[1] - span[1]) / o.stride[1] + 1,
-             .stride_h = o.stride[0],
-             .stride_w = o.stride[1],
-             .dilation_h = o.dilation[0],
-             .dilation_w = o.dilation[1]},
-            o.padding[0],
-            o.padding[1]};
+    return {convolution(x, w, o), o.padding[0], o.padding[1]};
 }
 
 Shape four_axes(const Shape& weight) {
@@ -75,9 +60,7 @@ SparseConv2d<T>::SparseConv2d(const Tensor<T>& weight, Conv2dOptions options)
 template <Real T>
 SparseConv2d<T>::SparseConv2d(const Tensor<T>& weight, const Tensor<T>& bias, Conv2dOptions options)
     : SparseConv2d(weight, options) {
-    if (bias.shape() != bias_.shape)
-        throw ShapeError("SparseConv2d: the bias has shape " + to_string(bias.shape()) + " for weights " +
-                         to_string(weight.shape()) + "; " + to_string(bias_.shape) + " is needed");
+    detail::check_bias("SparseConv2d", bias.shape(), weight.shape());
     bias_.value = bias;
     has_bias_ = true;
 }
@@ -86,11 +69,12 @@ SparseConv2d<T>::SparseConv2d(const Tensor<T>& weight, const Tensor<T>& bias, Co
 template <Real T>
 Var<T> SparseConv2d<T>::forward(Pass<T>& pass, Var<T> x) const {
     const kernels::SparseConvolution c = sizes(describe(), x.shape(), shape_, options_);
+    const Shape shape{c.s.batch, c.s.groups * c.s.out, c.s.out_h, c.s.out_w};
     const Var<T> values = pass(weight_);
-    Tensor<T> y = x.state().empty(Shape{c.s.batch, c.s.groups * c.s.out, c.s.out_h, c.s.out_w});
-    const Var<T> bias = has_bias_ ? pass(bias_) : values;
-    kernels::sparse_convolve(c, *pattern_, values.value().data(), x.value().data(),
-                             has_bias_ ? bias.value().data() : nullptr, y.fresh_data());
+    const auto forward = [this, c](Forward<T>& node) {
+        const T* bias = has_bias_ ? node.input(2).data() : nullptr;
+        kernels::sparse_convolve(c, *pattern_, node.input(1).data(), node.input(0).data(), bias, node.value());
+    };
     const auto backward = [this](Backward<T>& node) {
         const auto beta = [](const GradientSlot<T>& slot) { return slot.fresh ? T(0) : T(1); };
         const auto again = sizes("", node.input(0).shape(), shape_, options_);
@@ -103,8 +87,8 @@ Var<T> SparseConv2d<T>::forward(Pass<T>& pass, Var<T> x) const {
         const Shape& out = node.value().shape();
         if (const GradientSlot<T> db = node.slot(2)) kernels::sum_to(g, out, db, Shape{1, out[1], 1, 1});
     };
-    if (has_bias_) return record("sparse_conv2d", {x, values, bias}, std::move(y), backward);
-    return record("sparse_conv2d", {x, values}, std::move(y), backward);
+    if (has_bias_) return record("sparse_conv2d", {x, values, pass(bias_)}, shape, forward, backward);
+    return record("sparse_conv2d", {x, values}, shape, forward, backward);
 }
 
 template <Real T>

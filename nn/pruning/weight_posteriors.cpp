@@ -18,7 +18,8 @@ std::vector<WeightPosterior<T>> weight_posteriors(const Module<T>& net) {
 template <Real T>
 void set_means(Module<T>& net, const std::vector<PrunedTensor<T>>& pruned) {
     for (const auto& [name, weight] : bayesian_weights(net)) {
-        const auto at = std::find_if(pruned.begin(), pruned.end(), [&](const auto& p) { return p.name == name; });
+        const auto at =
+            std::find_if(pruned.begin(), pruned.end(), [&name = name](const auto& p) { return p.name == name; });
         if (at == pruned.end()) throw ValueError("set_means: there is nothing for the weights " + name);
         weight->posterior->set_mean(at->mean);
     }

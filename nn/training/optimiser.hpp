@@ -37,81 +37,10 @@ struct Stretch {
     std::int64_t size;
 };
 
-// The rules. Each is a struct of options with an update; any struct like these is an optimiser, which
-// `static_assert(UpdateRule<Mine>)` confirms. update() is const and takes float and double; it moves each number by
-// what is known of that number alone, since it may be called for any stretch of theta, and for several at once from
-// several threads. describe() names every option, the rate included: it is what a resumed run is compared by.
-
-// theta -= rate g
-struct Sgd {
-    Schedule rate = 0.1;
-
-    static constexpr int memories = 0;
-    template <Real T>
-    void update(const UpdateStep& now, const Stretch<T>& at) const;
-    std::string describe() const;
-};
-
-// classic    v = momentum v + g                       theta -= rate v                      (Polyak 1964)
-// nesterov   v = momentum v + g                       theta -= rate (g + momentum v)       (Sutskever et al. 2013)
-// averaged   p = (1 - b) p - b g, b = 1 - momentum    theta += rate p                      a running mean of g
-struct Momentum {
-    enum class Form { classic, nesterov, averaged };
-    Schedule rate = 0.01;
-    double momentum = 0.9;
-    Form form = Form::classic;
-
-    static constexpr int memories = 1;
-    void check() const;
-    template <Real T>
-    void update(const UpdateStep& now, const Stretch<T>& at) const;
-    std::string describe() const;
-};
-
-// v = alpha v + (1 - alpha) g^2        theta -= rate g / (sqrt(v) + epsilon)        (Tieleman & Hinton 2012)
-struct RmsProp {
-    Schedule rate = 0.001;
-    double alpha = 0.99;
-    double epsilon = 1e-8;
-
-    static constexpr int memories = 1;
-    void check() const;
-    template <Real T>
-    void update(const UpdateStep& now, const Stretch<T>& at) const;
-    std::string describe() const;
-};
-
-// m = beta1 m + (1 - beta1) g        v = beta2 v + (1 - beta2) g^2        (Kingma & Ba 2015, Algorithm 1)
-// theta -= rate m^ / (sqrt(v^) + epsilon),  m^ = m / (1 - beta1^t),  v^ = v / (1 - beta2^t),  t = 1, 2, ...
-struct Adam {
-    Schedule rate = 0.001;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double epsilon = 1e-8;
-
-    static constexpr int memories = 2;
-    void check() const;
-    template <Real T>
-    void update(const UpdateStep& now, const Stretch<T>& at) const;
-    std::string describe() const;
-};
-
-// Adam, and theta -= rate weight_decay theta besides (Loshchilov & Hutter 2019). This shrinkage is not the gradient of
-// any prior; for a prior give the training run one.
-struct AdamW {
-    Schedule rate = 0.001;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double epsilon = 1e-8;
-    double weight_decay = 0.01;
-
-    static constexpr int memories = 2;
-    void check() const;
-    template <Real T>
-    void update(const UpdateStep& now, const Stretch<T>& at) const;
-    std::string describe() const;
-};
-
+// A rule is a struct of options with an update, such as Sgd (sgd.hpp). Any struct like it is an optimiser;
+// `static_assert(UpdateRule<Mine>)` confirms it. update() is const and takes float and double. It moves each number by
+// what is known of that number alone, because it may be called for any stretch of theta, and for several at once from
+// several threads. describe() names every option, the rate included: resuming compares it.
 template <class R>
 concept UpdateRule = requires(const R& rule, const UpdateStep& now, const Stretch<float>& f, const Stretch<double>& d) {
     { rule.rate } -> std::convertible_to<Schedule>;
@@ -121,7 +50,10 @@ concept UpdateRule = requires(const R& rule, const UpdateStep& now, const Stretc
     { rule.describe() } -> std::convertible_to<std::string>;
 };
 
-// Any of the rules.
+// For the check() of a rule: throws a ValueError unless 0 <= x < below. `rule` is the description of the rule.
+void check_option(const std::string& rule, const char* name, double x, double below);
+
+// Holds any rule.
 class Optimiser {
   public:
     template <UpdateRule R>

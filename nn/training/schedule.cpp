@@ -1,5 +1,6 @@
 #include <pollen/nn/training/schedule.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
 
@@ -26,7 +27,7 @@ Schedule Schedule::polynomial(double a, double b, double gamma, std::int64_t bur
     need(a >= 0 && b > 0, text, "a must not be negative and b must be positive");
     need(burn_in >= 0, text, "burn_in must not be negative");
     return {text, [=](std::int64_t t) {
-                return a * std::pow(b + static_cast<double>(t < burn_in ? 0 : t - burn_in), -gamma);
+                return a * math::pow(b + static_cast<double>(t < burn_in ? 0 : t - burn_in), -gamma);
             }};
 }
 
@@ -35,15 +36,15 @@ Schedule Schedule::polynomial_between(double first, double last, double gamma, s
     const std::string text = call("polynomial_between", first, last, gamma, steps);
     need(first > last && last > 0 && gamma > 0 && steps > 1, text,
          "first > last > 0, gamma > 0 and steps > 1 are needed");
-    const double b = static_cast<double>(steps - 1) / (std::pow(first / last, 1 / gamma) - 1);
-    const double a = first * std::pow(b, gamma);
-    return {text, [=](std::int64_t t) { return a * std::pow(b + static_cast<double>(t), -gamma); }};
+    const double b = static_cast<double>(steps - 1) / (math::pow(first / last, 1 / gamma) - 1);
+    const double a = first * math::pow(b, gamma);
+    return {text, [=](std::int64_t t) { return a * math::pow(b + static_cast<double>(t), -gamma); }};
 }
 
 Schedule Schedule::steps(double first, std::int64_t every, double factor) {
     const std::string text = call("steps", first, every, factor);
     need(first >= 0 && factor >= 0 && every > 0, text, "first and factor must not be negative, every must be positive");
-    return {text, [=](std::int64_t t) { return first * std::pow(factor, static_cast<double>(t / every)); }};
+    return {text, [=](std::int64_t t) { return first * math::pow(factor, static_cast<double>(t / every)); }};
 }
 
 Schedule Schedule::cosine(double first, std::int64_t steps, double last) {
@@ -52,7 +53,7 @@ Schedule Schedule::cosine(double first, std::int64_t steps, double last) {
     return {text, [=](std::int64_t t) {
                 if (t >= steps) return last;
                 const double part = static_cast<double>(t) / static_cast<double>(steps);
-                return last + (first - last) * (1 + std::cos(std::numbers::pi * part)) / 2;
+                return last + (first - last) * (1 + math::cos(std::numbers::pi * part)) / 2;
             }};
 }
 
@@ -62,7 +63,7 @@ Schedule Schedule::cyclical_cosine(double first, std::int64_t steps, std::int64_
     const std::int64_t length = (steps + cycles - 1) / cycles;
     return {text, [=](std::int64_t t) {
                 const double part = static_cast<double>(t % length) / static_cast<double>(length);
-                return first / 2 * (std::cos(std::numbers::pi * part) + 1);
+                return first / 2 * (math::cos(std::numbers::pi * part) + 1);
             }};
 }
 

@@ -12,7 +12,7 @@ namespace pollen {
 class Schedule {
   public:
     Schedule(double constant);
-    // A function of one's own. `text` describes it: a saved run is only resumed under the same description.
+    // A function of your own. `text` describes it: a saved run is only resumed under the same description.
     Schedule(std::string text, std::function<double(std::int64_t)> f) : text_(std::move(text)), f_(std::move(f)) {}
 
     double operator()(std::int64_t step) const { return f_(step); }

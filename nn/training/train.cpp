@@ -221,7 +221,8 @@ class Run {
         ++state_.step;
     }
 
-    // The vectors (log q, log p) of all draws, averaged over the samples and weighted: pi_i (factor log q - log p).
+    // The complexity term of the ELBO, -ELBO = pi_i KL[q || p] - E_q log p(batch | w), here divided by the items: the
+    // vectors (log q, log p) of all draws, averaged over the samples and weighted, pi_i (factor log q - log p).
     void add_complexity(Var<T>& loss, double weight) {
         if (pass_.complexities().empty()) return;
         const auto samples = static_cast<double>(options_.samples);

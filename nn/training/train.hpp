@@ -5,7 +5,7 @@
 #include <pollen/nn/likelihoods/likelihood.hpp>
 #include <pollen/nn/module/module.hpp>
 #include <pollen/nn/priors/gaussian_prior.hpp>
-#include <pollen/nn/training/optimiser.hpp>
+#include <pollen/nn/training/optimisers.hpp>
 #include <pollen/nn/variational/kl_weight.hpp>
 
 #include <functional>
@@ -51,8 +51,8 @@ struct TrainOptions {
     Optimiser optimiser = Adam{};
     std::uint64_t seed = 0;  // of the first values, the batches, the augmentation and the random layers
 
-    // The prior of every parameter of the network that has none of its own (set_prior); GaussianPrior{sd} is the weight
-    // decay 1 / (N sd^2). Not for Bayesian layers, which have priors of their own.
+    // The default prior: it holds for every parameter that set_prior gave no prior. GaussianPrior{sd} is the weight
+    // decay 1 / (N sd^2). Bayesian layers do not use it: they are given their prior when they are made.
     Prior prior = FlatPrior{};
     // For Bayesian layers: how the complexity is shared among the batches, and how many draws of the weights are
     // averaged in each step.
@@ -76,8 +76,8 @@ struct TrainOptions {
     bool resume = false;
 
     Show show = Show::automatic;
-    // Called after each step and epoch; the run ends where one returns false. At the end of an epoch the network holds
-    // the current parameters, between that the ones of the epoch before.
+    // Called after each step and epoch; the run ends if one returns false. At the end of an epoch the network holds the
+    // current parameters; during an epoch it holds those of the epoch before.
     std::function<bool(const StepRecord&)> on_step = {};
     std::function<bool(const EpochRecord&)> on_epoch = {};
 };
@@ -96,8 +96,8 @@ struct TrainResult {
 //
 // over batches, with the priors of priors_of(): the same U that a NetworkPotential has for samplers; for Bayesian
 // layers, their posteriors by the evidence lower bound (KlWeight). Values that are there already are the starting
-// point; parameters without one are initialised. Ctrl-C ends the run after the current step
-// (`end` says so; a program that trains again and again should look): the network then has the best parameters so far.
+// point; parameters without one are initialised. Ctrl-C ends the run after the current step: the network then has the
+// best parameters so far, and `end` says so. Check `end` if you call train() in a loop.
 // A loss or parameters that are not finite throw a ValueError, and the network has the parameters of the last epoch
 // that was good; whatever else is thrown, it has the best or latest ones.
 template <Real T>

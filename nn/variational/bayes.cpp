@@ -1,5 +1,6 @@
 #include <pollen/nn/variational/bayes.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/module/sequential.hpp>
 #include <pollen/nn/variational/detail/draw_weights.hpp>
 
@@ -45,9 +46,9 @@ Bayes<T>::Bayes(Part<T> module, BayesOptions<T> options) : module_(std::move(mod
             throw ValueError("Bayes: a point mass under " + weight.prior.describe() +
                              " has no best place: the density grows without bound as tau and the weights go to 0");
         if (const auto& h = weight.prior.hierarchical())
-            weight.log_tau = {.shape = {}, .init = Init::constant(std::log(h->scale))};
+            weight.log_tau = {.shape = {}, .init = Init::constant(math::log(h->scale))};
         if (parameter->has_value() && weight.prior.hierarchical())
-            weight.log_tau.value = Tensor<T>::scalar(static_cast<T>(std::log(weight.prior.hierarchical()->scale)));
+            weight.log_tau.value = Tensor<T>::scalar(static_cast<T>(math::log(weight.prior.hierarchical()->scale)));
         if (options_.estimator != Estimator::weights && !dynamic_cast<MeanField<T>*>(&*weight.posterior))
             throw ValueError("Bayes: the estimators local and flipout need mean_field posteriors, not " +
                              weight.posterior->describe());
@@ -164,7 +165,8 @@ Var<T> Bayes<T>::local(Pass<T>& pass, Var<T> x) const {
     const Var<T> mean = at(means, pass, x);
     const Var<T> variance = at(variances, pass, square(x));
     // The small number keeps the slope of the root finite where an input is zero and there is no bias.
-    return mean + sqrt(variance + 1e-16) * random_normals(pass, mean.shape());
+    const Var<T> sd = sqrt(variance + 1e-16);
+    return mean + sd * random_normals(pass, mean.shape());
 }
 
 namespace {

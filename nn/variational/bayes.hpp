@@ -6,7 +6,7 @@
 #include <pollen/nn/module/sequential.hpp>
 #include <pollen/nn/module/with_prior.hpp>
 #include <pollen/nn/priors/gaussian_prior.hpp>
-#include <pollen/nn/variational/posterior.hpp>
+#include <pollen/nn/variational/posteriors.hpp>
 
 #include <vector>
 

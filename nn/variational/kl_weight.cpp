@@ -1,5 +1,6 @@
 #include <pollen/nn/variational/kl_weight.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/support/checks.hpp>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ double KlWeight::operator()(std::int64_t i, std::int64_t batches, std::int64_t n
                             std::int64_t epoch) const {
     if (scheme_ == Scheme::blundell) {
         // 2^M is no number for large M; 2^-i is one, or rightly 0.
-        return std::exp2(-static_cast<double>(i + 1)) / -std::expm1(-static_cast<double>(batches) * std::log(2.0));
+        return math::exp2(-static_cast<double>(i + 1)) / (1 - math::exp2(-static_cast<double>(batches)));
     }
     return total(epoch) * static_cast<double>(n) / static_cast<double>(items);
 }

@@ -1,3 +1,4 @@
+#include <pollen/autograd/math.hpp>
 #include <pollen/samplers/adaptation/dual_averaging.hpp>
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 namespace pollen {
 
 void DualAveraging::restart(double step_size) {
-    mu_ = std::log(10 * step_size);
+    mu_ = math::log(10 * step_size);
     mean_ = average_ = 0;
     count_ = 0;
 }
@@ -17,12 +18,12 @@ double DualAveraging::learn(double acceptance) {
     const double eta = 1 / (t + options_.t0);
     mean_ = (1 - eta) * mean_ + eta * (target_ - std::min(acceptance, 1.0));
     const double x = mu_ - mean_ * std::sqrt(t) / options_.gamma;
-    const double weight = std::pow(t, -options_.kappa);
+    const double weight = math::pow(t, -options_.kappa);
     average_ = (1 - weight) * average_ + weight * x;
-    return std::exp(x);
+    return math::exp(x);
 }
 
-double DualAveraging::average() const { return std::exp(average_); }
+double DualAveraging::average() const { return math::exp(average_); }
 
 void DualAveraging::visit(StateVisitor& visitor) {
     visitor.number("averaging_mu", mu_);

@@ -1,6 +1,6 @@
 #include <pollen/samplers/adaptation/metric.hpp>
 
-#include <pollen/autograd/kernels/lapack.hpp>
+#include <pollen/autograd/kernels/triangular.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/samplers/adaptation/detail/symmetric.hpp>

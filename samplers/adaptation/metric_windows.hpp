@@ -21,8 +21,8 @@ struct WindowSizes {
     void check(const std::string& before, bool adapts_both) const;
 };
 
-// Where the windows are in a warm-up of so many steps. If the three stages do not fit, they are 15 %, 75 % and 10 % of
-// it; a warm-up of fewer than 20 steps has no windows.
+// Divides the steps of a warm-up into windows. If the three stages do not fit, they take 15 %, 75 % and 10 % of the
+// steps. A warm-up of fewer than 20 steps has no windows.
 class WarmupWindows {
   public:
     WarmupWindows() = default;

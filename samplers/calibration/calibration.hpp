@@ -18,16 +18,16 @@ namespace pollen {
 // How a model is simulated: parameters from its prior, data from its likelihood. For y_i ~ N(mu, sigma):
 //
 //     Simulation<double> model{
-//         .prior = [](Random& r) { return std::vector<double>{r.normal(), std::log(draw_sigma(r))}; },
+//         .prior = [](Random& r) { return std::vector<double>{r.normal(), math::log(draw_sigma(r))}; },
 //         .posterior = [](std::span<const double> theta, Random& r) -> std::unique_ptr<Potential<double>> {
-//             const Tensor<double> y = draw_data(theta[0], std::exp(theta[1]), r);
+//             const Tensor<double> y = draw_data(theta[0], math::exp(theta[1]), r);
 //             return std::make_unique<ModelPotential<double>>([y](Model<double>& m) { ... });
 //         }};
 //
 // The functions are called by several threads at once, and get all their random numbers from r.
 template <Real T>
 struct Simulation {
-    // theta ~ p(theta), on the scale without bounds: log sigma where sigma is positive.
+    // theta ~ p(theta), on the unconstrained scale: log sigma if sigma is positive.
     std::function<std::vector<T>(Random&)> prior;
     // y ~ p(y | theta), and the potential of the posterior given y.
     std::function<std::unique_ptr<Potential<T>>(std::span<const T> theta, Random&)> posterior;
@@ -35,7 +35,7 @@ struct Simulation {
 
 struct CalibrationOptions {
     std::int64_t replications = 1000;
-    std::int64_t draws = 999;    // of each, after thinning; 1 more is a multiple of `bins`
+    std::int64_t draws = 999;    // of each, after thinning; draws + 1 must be a multiple of `bins`
     std::int64_t bins = 20;      // of the ranks 0, ..., draws
     std::int64_t warmup = 1000;  // steps before the first draw, in which the sampler adapts itself
     std::int64_t thin = 10;      // steps for one draw: as many as make draws nearly independent
@@ -140,9 +140,10 @@ requires SamplerOf<S, T> Calibration calibrate(const Simulation<T>& model, const
 //     theta ~ p(theta),  y ~ p(y | theta)                                     again and again
 //     theta_0 ~ p(theta),  y_t ~ p(y | theta_t),  theta_{t+1} ~ K(. | theta_t, y_t)    along a chain
 //
-// K so many transitions of the sampler, which adapts nothing: its step size and metric are those it is given. It
-// compares means of f and f^2, so these have to have a variance: no Cauchy priors here. Chains begin with the joint
-// law, so many short ones are as good as a few long ones, and better where a chain may stay in one place for long.
+// K is `transitions` transitions of the sampler. The sampler adapts nothing: its step size and metric are those it is
+// given. The test compares means of f and f^2, so f^2 needs a finite variance: Cauchy priors cannot be tested. Each
+// chain begins with a draw of the joint law. Therefore a large number of short chains is as good as a few long chains,
+// and better if a chain may stay in one place for long.
 //
 // For each y a new chain is begun at theta_t, since a chain remembers the energy at its position. Where a sampler keeps
 // a momentum, it begins with a fresh one, whose law does not depend on y, and keeps it for the transitions of this y:

@@ -1,5 +1,6 @@
 #include <pollen/samplers/calibration/calibration.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
@@ -69,13 +70,13 @@ GewekeMoment compare(std::string name, std::span<const double> prior, std::span<
     const Chains along(chain, chains);
     GewekeMoment m{.name = std::move(name), .prior = detail::mean(prior), .chain = detail::mean(chain)};
     m.ess = ess_mean(along);
-    m.error = std::hypot(std::sqrt(detail::variance(prior) / static_cast<double>(prior.size())), mcse_mean(along));
+    m.error = math::hypot(std::sqrt(detail::variance(prior) / static_cast<double>(prior.size())), mcse_mean(along));
     // Chains that do not move have no standard error; a quantity that is constant in both simulations is no fault.
     const double difference = m.chain - m.prior;
     const auto same = [&](double x) { return x == prior.front(); };
     m.constant = std::all_of(prior.begin(), prior.end(), same) && std::all_of(chain.begin(), chain.end(), same);
     m.z = m.error > 0 ? difference / m.error : difference == 0 ? 0 : std::copysign(HUGE_VAL, difference);
-    m.p_value = std::erfc(std::abs(m.z) / std::sqrt(2.0));
+    m.p_value = math::erfc(std::abs(m.z) / std::sqrt(2.0));
     return m;
 }
 

@@ -1,9 +1,9 @@
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/samplers/diagnostics/detail/autocovariance.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <numbers>
 
 namespace pollen {
@@ -14,8 +14,8 @@ Fft::Fft(std::size_t size) : cosines_(size), sines_(size) {
     const std::size_t largest = size / 2;
     for (std::size_t j = 0; j < largest; ++j) {
         const double angle = std::numbers::pi * static_cast<double>(j) / static_cast<double>(largest);
-        cosines_[largest + j] = std::cos(angle);
-        sines_[largest + j] = -std::sin(angle);
+        cosines_[largest + j] = math::cos(angle);
+        sines_[largest + j] = -math::sin(angle);
     }
     for (std::size_t half = largest / 2; half > 0; half /= 2) {
         for (std::size_t j = 0; j < half; ++j) {

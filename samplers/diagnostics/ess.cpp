@@ -1,3 +1,4 @@
+#include <pollen/autograd/math.hpp>
 #include <pollen/samplers/diagnostics/detail/ess.hpp>
 
 #include <algorithm>
@@ -50,7 +51,7 @@ double ess(const ChainBlock& x, MeanAutocovariance& autocovariance) {
     double sum = rho[0];
     for (std::size_t t = 1; t < last; ++t) sum += rho[t];
     const double size = static_cast<double>(x.chains) * n;
-    const double tau = std::max(-1 + 2 * sum + rho[last], 1 / std::log10(size));
+    const double tau = std::max(-1 + 2 * sum + rho[last], 1 / math::log10(size));
     return size / tau;
 }
 

@@ -1,3 +1,4 @@
+#include <pollen/autograd/math.hpp>
 #include <pollen/samplers/diagnostics/detail/draws_math.hpp>
 
 #include <array>
@@ -56,7 +57,7 @@ double normal_quantile(double p) {
                                                      2.04426310338993978564e-15};
     const double q = p - 0.5;
     if (std::abs(q) <= 0.425) return q * ratio(middle_over, middle_under, 0.180625 - q * q);
-    const double r = std::sqrt(-std::log(q < 0 ? p : 1 - p));
+    const double r = std::sqrt(-math::log(q < 0 ? p : 1 - p));
     const double z = r <= 5 ? ratio(outer_over, outer_under, r - 1.6) : ratio(far_over, far_under, r - 5);
     return q < 0 ? -z : z;
 }
@@ -90,8 +91,8 @@ struct BetaPoint {
 };
 
 BetaPoint beta_at(double x, double a, double b) {
-    const double log_beta = std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
-    const double power = std::exp(a * std::log(x) + b * std::log1p(-x) - log_beta);
+    const double log_beta = math::lgamma(a) + math::lgamma(b) - math::lgamma(a + b);
+    const double power = math::exp(a * math::log(x) + b * math::log1p(-x) - log_beta);
     const double cdf = x < (a + 1) / (a + b + 2) ? power * beta_continued_fraction(x, a, b) / a
                                                  : 1 - power * beta_continued_fraction(1 - x, b, a) / b;
     return {cdf, power / (x * (1 - x))};

@@ -1,3 +1,4 @@
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
@@ -62,7 +63,7 @@ double sum_of_block(const Draws& draws, std::size_t i, std::size_t begin, std::s
     }
     double total = 0;
     for (std::size_t j = 0; j < end - begin; ++j) {
-        const double q = o.c * o.c + squares[j], kernel = o.beta == -0.5 ? 1 / std::sqrt(q) : std::pow(q, o.beta);
+        const double q = o.c * o.c + squares[j], kernel = o.beta == -0.5 ? 1 / std::sqrt(q) : math::pow(q, o.beta);
         total += kernel * (products[j] - 2 * o.beta / q * (crosses[j] + static_cast<double>(draws.d)) -
                            4 * o.beta * (o.beta - 1) / (q * q) * squares[j]);
     }

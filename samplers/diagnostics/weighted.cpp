@@ -35,6 +35,8 @@ void WeightedMoments::add(std::span<const T> values, double with_weight) {
     }
 }
 
+double WeightedMoments::draws() const { return weight * weight / squared_weights; }
+
 std::vector<double> WeightedMoments::variance() const {
     std::vector<double> variances = squares;
     for (double& v : variances) v /= weight;

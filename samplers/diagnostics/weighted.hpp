@@ -29,11 +29,11 @@ struct WeightedMoments {
 
     // sum w (x - mean)^2 / sum w; NaN before the first draw.
     std::vector<double> variance() const;
-    // (sum w)^2 / sum w^2: how many draws of equal weight are as many, dependence aside.
-    double draws() const { return weight * weight / squared_weights; }
+    // (sum w)^2 / sum w^2: how many draws of equal weight have the same variance, if draws are independent.
+    double draws() const;
 };
 
-// The least draw below or at which there is a share of at least p of all weight.
+// The smallest draw x such that the draws up to x have at least the share p of the total weight.
 double weighted_quantile(std::span<const double> values, std::span<const double> weights, double p);
 
 }  // namespace pollen

@@ -58,7 +58,7 @@ Tensor<double> gather(const Tensor<double>& values, std::int64_t first, std::int
     return out;
 }
 
-// The number of the element "[3,4]", whose indices count from 1; -1 if there is none.
+// The position of the element "[3,4]", whose indices count from 1. Returns -1 if the tensor has no such element.
 std::int64_t element_of(const Shape& shape, std::string_view index) {
     if (!index.starts_with('[') || !index.ends_with(']')) return -1;
     index.remove_prefix(1);

@@ -14,7 +14,7 @@
 namespace pollen {
 
 struct DrawOptions {
-    std::int64_t every = 1;  // use the last of every so many draws of each chain
+    std::int64_t every = 1;  // of each chain, use the last of each group of `every` draws
     PredictOptions predict = {};
 };
 

@@ -17,7 +17,7 @@ namespace pollen {
 //
 //     Hmc{.step_size = 0.1, .steps = 20}                     // always 20 steps
 //     Hmc{.steps = {10, 30}, .metric = MetricKind::dense}    // from 10 to 30, each time anew
-//     Hmc{.time = {1, 5}}                                    // as many as take so long, max_steps at most
+//     Hmc{.time = {1, 5}}                                    // time / step_size steps, at most max_steps
 //
 // With refreshment alpha > 0 the momentum is kept in part (Horowitz, A generalized guided Monte Carlo algorithm, 1991),
 //

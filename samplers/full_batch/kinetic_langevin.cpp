@@ -1,5 +1,6 @@
 #include <pollen/samplers/full_batch/kinetic_langevin.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/samplers/full_batch/detail/hamiltonian.hpp>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ class KineticLangevinChain final : public detail::FullBatchChain<T> {
     KineticLangevinChain(const KineticLangevin& options, std::unique_ptr<Potential<T>> potential, ChainStart<T> start)
         : detail::FullBatchChain<T>(name, std::move(potential), std::move(start)),
           step_size_(options.step_size),
-          keep_(std::exp(-options.friction * options.step_size)),
+          keep_(math::exp(-options.friction * options.step_size)),
           metric_(options.metric, this->size()) {
         this->need_gradient();
         if (!options.inverse_metric.empty()) metric_.set_inverse(options.inverse_metric, name);

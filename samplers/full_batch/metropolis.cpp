@@ -1,5 +1,6 @@
 #include <pollen/samplers/full_batch/metropolis.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/samplers/adaptation/metric_windows.hpp>
 #include <pollen/samplers/full_batch/detail/full_batch_chain.hpp>
 
@@ -60,7 +61,7 @@ MetropolisChain<T>::MetropolisChain(const Metropolis& options, std::unique_ptr<P
 template <Real T>
 void MetropolisChain<T>::adapt(double acceptance) {
     ++count_;
-    step_size_ *= std::exp(std::pow(static_cast<double>(count_), -0.6) * (acceptance - target_));
+    step_size_ *= math::exp(math::pow(static_cast<double>(count_), -0.6) * (acceptance - target_));
     using Result = MetricAdaptation::Result;
     if (metric_adaptation_.learn(this->step_, std::span<const T>(z_.position), metric_) == Result::window_goes_on)
         return;

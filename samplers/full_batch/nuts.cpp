@@ -1,5 +1,6 @@
 #include <pollen/samplers/full_batch/nuts.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/samplers/full_batch/detail/nuts_tree.hpp>
 
 #include <algorithm>
@@ -136,7 +137,7 @@ Cut NutsChain<T>::add_leaf(detail::Phase<T>& z, double step_size, Tree& leaf, Pr
 template <Real T>
 Cut NutsChain<T>::merge(Tree& a, Tree& b, Uniforms& uniform) {
     const double log_weight = detail::log_sum_exp(a.log_weight, b.log_weight);
-    if (uniform() < std::exp(b.log_weight - log_weight)) std::swap(a.proposal, b.proposal);
+    if (uniform() < math::exp(b.log_weight - log_weight)) std::swap(a.proposal, b.proposal);
     a.log_weight = log_weight;
     const bool turns = detail::turns_back(a, b, a.sum.data());
     std::swap(a.last, b.leaf ? b.first : b.last);
@@ -183,7 +184,7 @@ Cut NutsChain<T>::double_tree(Uniforms& uniform, Progress& progress) {
     if (const Cut cut = grow(depth, forward, uniform, progress); cut != Cut::none) return cut;
     ++depth;
     Tree& added = trees_[0];
-    if (added.log_weight > whole_.log_weight || uniform() < std::exp(added.log_weight - whole_.log_weight)) {
+    if (added.log_weight > whole_.log_weight || uniform() < math::exp(added.log_weight - whole_.log_weight)) {
         std::swap(z_.position, added.proposal.position);
         std::swap(z_.gradient, added.proposal.gradient);
         z_.energy = added.proposal.energy;

@@ -20,8 +20,8 @@ namespace pollen {
 //
 // so that what a hot copy finds comes down to rung 0, whose position is the position of the chain. U is the energy at
 // temperature T, in which the log Jacobian of constrained parameters has the factor T: rung 0 has the law that is
-// meant, and nothing depends on that of the others, whose Jacobians are tempered, too. (In the coordinates of a
-// half-Cauchy parameter hot copies would have no law at all.)
+// meant, and nothing depends on that of the others, whose Jacobians are tempered, too. (For a half-Cauchy
+// parameter, the density of a hot copy without that factor could not be normalised.)
 //
 // A step costs as many moves as there are rungs. The warm-up adapts a step size for each of them, by DualAveraging.
 struct Tempering {

@@ -1,6 +1,6 @@
 #include <pollen/samplers/minibatch/constant_sgd.hpp>
 
-#include <pollen/autograd/kernels/lapack.hpp>
+#include <pollen/autograd/kernels/triangular.hpp>
 #include <pollen/samplers/adaptation/detail/symmetric.hpp>
 #include <pollen/samplers/minibatch/detail/noise_estimate.hpp>
 #include <pollen/samplers/minibatch/detail/stochastic_walk.hpp>

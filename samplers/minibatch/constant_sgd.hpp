@@ -18,8 +18,8 @@ namespace pollen {
 // On a Gaussian with precision L the covariance S solves S = M S M' + E V E' / 4 with M = I - E L / 2; E must be small
 // enough for that to have a solution. `full` keeps a d x d matrix and solves with it in each step.
 //
-// Where V is not given, the first half of the warm-up goes with the scalar step of the noise seen so far, and the
-// second half, with the step that the first half came to, sees V.
+// If V is not given, the warm-up estimates it. The first half uses the scalar step of the noise seen so far. The second
+// half keeps the last of these steps and estimates V.
 struct ConstantSgd {
     enum class Form { scalar, diagonal, full };
 

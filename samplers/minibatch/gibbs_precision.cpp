@@ -1,5 +1,6 @@
 #include <pollen/samplers/minibatch/gibbs_precision.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/streams.hpp>
 #include <pollen/nn/distributions/detail/gamma_draws.hpp>
 #include <pollen/samplers/minibatch/kernels/noisy_pass.hpp>
@@ -52,12 +53,12 @@ std::int64_t GibbsPrecisionChain<T>::draw_precisions(std::int64_t step) {
     kernels::fill_log_gamma(key, 0, shapes, drawn);
     const bool first = precisions_.front() == 0;
     for (std::size_t k = 0; k < shapes.size(); ++k) {
-        const double before = precisions_[k], now = precisions_[k] = std::exp(drawn[k]) / rates[k];
+        const double before = precisions_[k], now = precisions_[k] = math::exp(drawn[k]) / rates[k];
         potential_.set_precision(k, now);
         if (first) continue;
         const Quantity& block = potential_.blocks()[k];
         stochastic_->add_quadratic(block.offset, block.shape.size(), now - before,
-                                   static_cast<double>(block.shape.size()) / 2 * std::log(before / now));
+                                   static_cast<double>(block.shape.size()) / 2 * math::log(before / now));
     }
     return first ? stochastic_->refresh() : 0;
 }

@@ -11,8 +11,8 @@ namespace pollen {
 //
 //     v = (1-a) v - h grad U~ + N(0, 2h (aT - b));  theta += v        b = h V / 2
 //
-// The gradient's own noise, of variance V, is part of the noise that the friction needs; b takes it off what is added.
-// It must not be more than that: aT < b is an error. v has the variance h T.
+// The noise of the gradient, of variance V, is part of the noise that balances the friction. So less is added: b is
+// subtracted. Throws a ValueError if b > aT. v has the variance h T.
 //
 // In the warm-up an estimated V is not yet taken off.
 struct Sghmc {

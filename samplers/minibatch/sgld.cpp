@@ -16,7 +16,7 @@ class SgldChain final : public detail::StochasticWalk<T> {
         check_positive("Sgld", "step_size", schedule_(0));
     }
 
-    // theta -= e/2 g~ + N(0, e T)
+    // theta -= e/2 g~;  theta += N(0, e T)
     StepStatistics step() override {
         StepStatistics statistics;
         statistics.step_size = weight();

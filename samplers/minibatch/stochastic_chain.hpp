@@ -13,7 +13,7 @@ class StochasticChain : public Chain<T> {
     std::span<const T> gradient() const override = 0;
     // v, of variance h T, if the sampler has momenta: v . v / (h d) measures the kinetic temperature.
     std::span<const T> momentum() const override { return {}; }
-    // Has to be called if the potential was changed between two steps. Returns how many gradients it computed.
+    // Call it after a change of the potential between two steps. Returns how many gradients it computed.
     virtual std::int64_t refresh() = 0;
     // The same for one kind of change, without computing a gradient: `by |theta_k|^2 / 2 + constant` was added to the
     // potential, with theta_k the `count` numbers of theta from `first` on.

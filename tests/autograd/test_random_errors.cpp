@@ -1,5 +1,4 @@
-#include <pollen/autograd/random.hpp>
-#include <pollen/autograd/support/error.hpp>
+#include "../support.hpp"
 
 #include <Random123/philox.h>
 #include <boost/test/unit_test.hpp>
@@ -12,21 +11,8 @@
 
 // What is refused, and in which words: bad arguments, numbers beyond the end of a stream, states that were not saved.
 
-namespace {
-
 using namespace pollen;
-
-template <class E, class F>
-std::string error_of(const F& f) {
-    try {
-        f();
-    } catch (const E& error) {
-        return error.what();
-    }
-    return "";
-}
-
-}  // namespace
+using namespace pollen::test;
 
 BOOST_AUTO_TEST_SUITE(random_errors)
 

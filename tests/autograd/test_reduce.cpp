@@ -182,9 +182,10 @@ BOOST_AUTO_TEST_CASE(same_bits_on_any_threads) {
         for (const int threads : {2, 4, 8})
             with_threads(threads, [&] {
                 const Tensor<float> many = reduced<Sum>(x, mask);
-                BOOST_TEST(
-                    std::memcmp(one.data(), many.data(), static_cast<std::size_t>(one.size()) * sizeof(float)) == 0,
-                    "shape " << shape << ", mask " << mask << ": sums differ at " << threads << " threads");
+                const bool same =
+                    std::memcmp(one.data(), many.data(), static_cast<std::size_t>(one.size()) * sizeof(float)) == 0;
+                BOOST_TEST(same,
+                           "shape " << shape << ", mask " << mask << ": sums differ at " << threads << " threads");
             });
     }
 }

@@ -150,6 +150,11 @@ BOOST_AUTO_TEST_CASE(printing) {
 BOOST_AUTO_TEST_CASE(casts) {
     BOOST_TEST((cast<float>(Tensor<double>{0.1, 2}) == Tensor<float>{0.1f, 2}));
     BOOST_TEST((cast<std::int32_t>(Tensor<float>{1.9f, -2.5f}) == Indices{1, -2}));
+    BOOST_TEST((cast<std::int32_t>(Tensor<double>{2147483647.9, -2147483648.9}) == Indices{2147483647, -2147483648}));
+    const auto error = [](double x) { return error_of<ValueError>([&] { cast<std::int32_t>(Tensor<double>{0, x}); }); };
+    BOOST_TEST(error(NAN) == "cast: element 1 is nan; an int32 holds -2147483648 to 2147483647");
+    BOOST_TEST(error(2147483648) == "cast: element 1 is 2147483648; an int32 holds -2147483648 to 2147483647");
+    BOOST_TEST(error(-2147483649) == "cast: element 1 is -2147483649; an int32 holds -2147483648 to 2147483647");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-// A distribution of one's own: Gumbel's. With z = (x - mu) / beta,
+// A distribution of your own: Gumbel's. With z = (x - mu) / beta,
 //     log p(x) = -z - exp(-z) - log beta
 #include <pollen/autograd/gradcheck.hpp>
 #include <pollen/nn/distributions/own_density.hpp>
@@ -48,6 +48,6 @@ int main() {
     const Tensor<double> draws = Gumbel<double>(1, 2).sample({100'000}, {.seed = 1});
     double mean = 0;
     for (const double draw : draws) mean += draw / 100'000;
-    std::cout << "a distribution of one's own: the mean of draws is " << mean << "\n";
+    std::cout << "a distribution of your own: the mean of draws is " << mean << "\n";
     return std::abs(mean - 2.1544) < 0.04 ? 0 : 1;
 }

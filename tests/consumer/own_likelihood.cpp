@@ -1,4 +1,4 @@
-// A likelihood of one's own: numbers with Laplace noise, scored by the mean absolute error.
+// A likelihood of your own: numbers with Laplace noise, scored by the mean absolute error.
 //     log p(y | x) = -|y - x| / scale - log(2 scale)        the outputs x are (n, k), the targets y have their shape
 #include <pollen/nn/distributions/laplace.hpp>
 #include <pollen/nn/layers/dense.hpp>
@@ -48,6 +48,6 @@ int main() {
     const Dataset<double> data{.inputs = {{1, 2}, {3, 4}, {5, 7}}, .targets = Tensor<double>{1, 0, 2}.reshaped({3, 1})};
     NetworkPotential<double> potential(Dense<double>(2, 1), LaplaceNoise<double>(), data);
     const GradientCheck check = check_gradient(potential, potential.start(1));
-    std::cout << "a likelihood of one's own: the gradient is off by " << check.error << "\n";
+    std::cout << "a likelihood of your own: the gradient is off by " << check.error << "\n";
     return check.error < 1e-6 ? 0 : 1;
 }

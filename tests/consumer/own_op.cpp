@@ -1,4 +1,4 @@
-// An op of your own: its value, and a closure that passes the gradient on.
+// An op of your own: a forward that computes its value, and a backward that passes the gradient on.
 #include <pollen/autograd/gradcheck.hpp>
 #include <pollen/autograd/ops.hpp>
 
@@ -9,11 +9,11 @@ using namespace pollen;
 // y = x^3        dL/dx += dL/dy 3 x^2
 template <Real T>
 Var<T> cube(Var<T> x) {
-    const Tensor<T>& in = x.value();
-    Tensor<T> y = x.state().empty(in.shape());  // memory of the tape, which is used again in the next step
-    for (std::int64_t i = 0; i < in.size(); ++i) y.fresh_data()[i] = in.data()[i] * in.data()[i] * in.data()[i];
-
-    return record("cube", {x}, std::move(y), [](Backward<T>& node) {
+    const auto forward = [](Forward<T>& node) {  // called now, and again by Tape::replay()
+        const Tensor<T>& at = node.input(0);
+        for (std::int64_t i = 0; i < at.size(); ++i) node.value()[i] = at.data()[i] * at.data()[i] * at.data()[i];
+    };
+    return record("cube", {x}, x.shape(), forward, [](Backward<T>& node) {
         const Tensor<T>& at = node.input(0);
         T* dx = node.accumulate(0);  // dL/dx so far: add to it
         for (std::int64_t i = 0; i < at.size(); ++i) dx[i] += node.grad()[i] * 3 * at.data()[i] * at.data()[i];

@@ -1,4 +1,4 @@
-// A prior of one's own: the logistic distribution about 0. With z = w / scale,
+// A prior of your own: the logistic distribution about 0. With z = w / scale,
 //     log p(w) = -|z| - 2 log(1 + exp(-|z|)) - log scale        d log p / dw = -tanh(z / 2) / scale
 #include <pollen/nn/layers/dense.hpp>
 #include <pollen/nn/likelihoods/gaussian.hpp>
@@ -37,6 +37,6 @@ int main() {
     NetworkPotential<double> potential(Dense<double>(2, 1), Gaussian<double>::known(1), data,
                                        {.prior = LogisticPrior{.scale = 0.5}});
     const GradientCheck check = check_gradient(potential, potential.start(1));
-    std::cout << "a prior of one's own: the gradient is off by " << check.error << "\n";
+    std::cout << "a prior of your own: the gradient is off by " << check.error << "\n";
     return check.error < 1e-6 ? 0 : 1;
 }

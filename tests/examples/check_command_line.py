@@ -89,7 +89,8 @@ def faults_without_gnuplot(program):
             yield f"without gnuplot it leaves {figures}"
 
 
-# What is kept is used again with the same data, and removed where they come from elsewhere.
+# What is kept is used again with the same data, and removed, in so many words, where they come from elsewhere or an
+# option differs.
 def faults_with_other_data(program):
     sizes = "--epochs 1 --hidden 2".split()
     with tempfile.TemporaryDirectory() as out, tempfile.TemporaryDirectory() as elsewhere:
@@ -102,9 +103,17 @@ def faults_with_other_data(program):
         for path in re.findall(r"^data (.*) \d+$", Path(out, "kept", "settings").read_text(), re.M):
             shutil.copytree(path, Path(elsewhere, Path(path).name))
         environment = os.environ | {"POLLEN_DATA": elsewhere}
-        subprocess.run(command, capture_output=True, timeout=120, check=True, env=environment)
+        run = subprocess.run(command, capture_output=True, timeout=120, check=True, env=environment, text=True)
         if marker.exists():
             yield "what was kept of other data is used"
+        if f"{out}/kept holds results of an earlier run (data " not in run.stderr:
+            yield f"what was kept of other data is removed without a word: {run.stderr!r}"
+        command[command.index("2")] = "3"
+        run = subprocess.run(command, capture_output=True, timeout=120, check=True, env=environment, text=True)
+        expected = (f"{out}/kept holds results of an earlier run (--hidden 2, now 3). "
+                    "They are removed, and this run begins anew.\n")
+        if expected not in run.stderr:
+            yield f"with another option it says {run.stderr!r}, not {expected!r}"
 
 
 def main():

@@ -7,6 +7,12 @@
 //
 // for each number, after a line `table NAME` for the file NAME_table.csv; # begins a comment. The first column of a
 // table names its rows. A file without a line asks for nothing but an example that ends well.
+//
+// These bounds say that a number is right. That it has the same bits on every machine is another question: beside the
+// file of expectations, exact/EXAMPLE/ has every table that the example writes, and all cells must be the same. The
+// cell
+// * stands for a measured time, which may be anything. `./run examples --quick` and tests/examples/renew write these
+// tables again.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -138,6 +144,39 @@ void compare(const std::string& expectations, const fs::path& directory) {
     std::printf("%d numbers of %s compared\n", numbers, expectations.c_str());
 }
 
+// Compares the cells of a table with those of exact/EXAMPLE/. Reports the first cell of a row that differs.
+void compare_exactly(const fs::path& exact, const fs::path& table) {
+    std::ifstream expected(exact / table.filename()), found(table);
+    if (!expected)
+        return fail("there is no " + (exact / table.filename()).string() + "; tests/examples/renew makes it");
+    std::string want, got;
+    for (int line = 1;; ++line) {
+        const bool more = !!std::getline(expected, want), also = !!std::getline(found, got);
+        if (!more && !also) return;
+        if (more != also) return fail(table.filename().string() + " has another number of lines");
+        const std::vector<std::string> a = cells(want), b = cells(got);
+        if (a.size() != b.size()) return fail(table.filename().string() + " has other columns");
+        const auto same = [](const std::string& x, const std::string& y) { return x == "*" || x == y; };
+        const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), same);
+        if (x != a.end())
+            fail(table.filename().string() + ", line " + std::to_string(line) + ": " + *y + " is not exactly " + *x);
+    }
+}
+
+void compare_tables_exactly(const fs::path& exact, const fs::path& directory) {
+    int tables = 0;
+    for (const auto& entry : fs::directory_iterator(directory))
+        if (entry.path().filename().string().ends_with("_table.csv")) {
+            compare_exactly(exact, entry.path());
+            ++tables;
+        }
+    if (fs::exists(exact))
+        for (const auto& entry : fs::directory_iterator(exact))
+            if (!fs::exists(directory / entry.path().filename()))
+                fail("there is no table " + entry.path().filename().string());
+    std::printf("%d tables of %s compared\n", tables, exact.c_str());
+}
+
 void expect_refusal(const std::string& program, const std::string& arguments, const fs::path& directory) {
     const Ended ended = run(program, arguments + " > /dev/null", directory);
     const auto lines = std::count(ended.errors.begin(), ended.errors.end(), '\n');
@@ -161,6 +200,8 @@ int main(int argc, char** argv) {
     const Ended ended = run(program, "--quick --out " + in_quotes(directory), directory);
     if (ended.code != 0) fail("it ended with code " + std::to_string(ended.code) + ": " + ended.errors);
     compare(argv[2], directory);
+    const fs::path expectations = argv[2];
+    compare_tables_exactly(expectations.parent_path() / "exact" / expectations.stem(), directory);
     for (const auto& entry : fs::directory_iterator(directory))
         if (entry.path().extension() == ".log") fail("gnuplot says: " + contents(entry.path()));
 

@@ -35,6 +35,26 @@ inline void check_extent(const char* op, const char* name, const Shape& shape) {
                          " is too large; height and width go up to " + std::to_string(max_step));
 }
 
+// The checks that conv2d and conv_transpose2d have in common. `axes` says what the first two of w are.
+template <class Options>
+void check_convolution(const char* op, const char* axes, const Shape& x, const Shape& w, const Options& o) {
+    check_images(op, x);
+    if (w.rank() != 4)
+        throw ShapeError(std::string(op) + ": w " + to_string(w) + " has " + std::to_string(w.rank()) +
+                         " axes; kernels are (" + axes + ", height, width)");
+    check_extent(op, "x", x);
+    check_extent(op, "w", w);
+    check_pair(op, "stride", o.stride, 1);
+    check_pair(op, "padding", o.padding, 0);
+    check_pair(op, "dilation", o.dilation, 1);
+    if (o.groups < 1)
+        throw ValueError(std::string(op) + ": " + std::to_string(o.groups) + " groups; at least 1 is needed");
+    if (x[1] % o.groups != 0)
+        throw ShapeError(std::string(op) + ": " + std::to_string(o.groups) + " groups do not divide the " +
+                         std::to_string(x[1]) + " channels of x " + to_string(x));
+    if (w[2] == 0 || w[3] == 0) throw ShapeError(std::string(op) + ": w " + to_string(w) + " has an empty kernel");
+}
+
 // x in the middle of a frame of zeros.
 inline Shape padded_shape(const Shape& x, const Pair& padding) {
     return Shape{x[0], x[1], x[2] + 2 * padding[0], x[3] + 2 * padding[1]};

@@ -73,4 +73,55 @@ inline void check_pool(const char* op, const Shape& x, const Pool2dOptions& o) {
                          " with padding " + to_string(o.padding) + ", which has " + to_string(image) + " pixels");
 }
 
+// The op of one kind of pooling. Pool has for the usual case of two rows and for one window (i, j) of a plane of x
+//     halve(n, top, bottom, y)                                     halve_dx<add>(n, top, bottom, g, dx_top, dx_bottom)
+//     window(windows, x, i, j), which returns y                    window_dx(windows, x, g, dx, i, j), which adds to dx
+template <Real T, class Pool>
+void pool_forward(const Windows& s, const T* x, T* y) {
+    s.each_plane([&](std::int64_t plane) {
+        const T* from = x + plane * s.height * s.width;
+        T* to = y + plane * s.out_h * s.out_w;
+        for (std::int64_t i = 0; i < s.out_h; ++i, to += s.out_w) {
+            if (s.halves())
+                Pool::halve(s.out_w, from + 2 * i * s.width, from + (2 * i + 1) * s.width, to);
+            else
+                for (std::int64_t j = 0; j < s.out_w; ++j) to[j] = Pool::window(s, from, i, j);
+        }
+    });
+}
+
+template <Real T, class Pool>
+void pool_backward(const Windows& s, const T* x, const T* g, const GradientSlot<T>& slot) {
+    s.each_plane([&](std::int64_t plane) {
+        const T* from = x + plane * s.height * s.width;
+        const T* grad = g + plane * s.out_h * s.out_w;
+        T* to = slot.data + plane * s.height * s.width;
+        const bool tiled = s.halves() && s.height % 2 == 0 && s.width % 2 == 0;  // every number is in one window
+        if (slot.fresh && !tiled) std::fill_n(to, s.height * s.width, T(0));
+        for (std::int64_t i = 0; i < s.out_h; ++i, grad += s.out_w) {
+            if (s.halves()) {
+                const std::int64_t top = 2 * i * s.width, bottom = top + s.width;
+                const auto rows = slot.fresh ? Pool::template halve_dx<false> : Pool::template halve_dx<true>;
+                rows(s.out_w, from + top, from + bottom, grad, to + top, to + bottom);
+            } else {
+                for (std::int64_t j = 0; j < s.out_w; ++j) Pool::window_dx(s, from, grad[j], to, i, j);
+            }
+        }
+    });
+}
+
+template <Real T, class Pool>
+Var<T> pool2d(const char* name, Var<T> x, const Pool2dOptions& options) {
+    const Shape& shape = x.shape();
+    check_pool(name, shape, options);
+    const Windows s = windows(shape, options);
+    const auto evaluate = [options](Forward<T>& node) {
+        pool_forward<T, Pool>(windows(node.input(0).shape(), options), node.input(0).data(), node.value());
+    };
+    return record(name, {x}, Shape{shape[0], shape[1], s.out_h, s.out_w}, evaluate, [options](Backward<T>& b) {
+        if (const GradientSlot<T> slot = b.slot(0))
+            pool_backward<T, Pool>(windows(b.input(0).shape(), options), b.input(0).data(), b.grad(), slot);
+    });
+}
+
 }  // namespace pollen

@@ -14,7 +14,7 @@ inline bool by_rows(const AxisView& view) {
     return view.inner == 1 && view.size >= 16 && view.size <= kernels::reduce_chunk;
 }
 
-// Calls body(row) for each of so many rows, in parallel.
+// Calls body(row) for every row, in parallel.
 template <class Body>
 void for_rows(std::int64_t rows, std::int64_t length, const Body& body) {
     parallel_for(rows, kernels::grain_for(length, kernels::reduce_chunk), [&](std::int64_t begin, std::int64_t end) {

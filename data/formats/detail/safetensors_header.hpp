@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -7,6 +8,9 @@
 #include <vector>
 
 namespace pollen::detail {
+
+// Bytes of the longest header that the format allows.
+inline constexpr std::size_t longest_safetensors_header = 100'000'000;
 
 // What the header of a safetensors file says about one tensor. Nothing but the form is checked yet.
 struct TensorPlace {

@@ -1,6 +1,10 @@
 #include <pollen/data/io/detail/text.hpp>
 
+#include <cmath>
 #include <limits>
+#include <locale>
+#include <sstream>
+#include <string>
 
 namespace pollen::detail {
 
@@ -15,11 +19,11 @@ void fail_at_line(const std::string& name, std::int64_t line, const std::string&
 }
 
 double parse_extreme(std::string_view text) {
-    long double wide = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), wide).ec == std::errc())
-        return static_cast<double>(wide);
-    const bool tiny = text.find("e-") != text.npos || text.find("E-") != text.npos;
-    return tiny ? 0.0 : std::numeric_limits<double>::infinity();
+    std::istringstream in{std::string(text)};
+    in.imbue(std::locale::classic());
+    double value = 0;
+    in >> value;
+    return in.fail() ? std::copysign(std::numeric_limits<double>::infinity(), value) : value;
 }
 
 }  // namespace pollen::detail

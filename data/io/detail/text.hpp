@@ -15,7 +15,7 @@ std::string_view as_text(Bytes bytes);
 
 [[noreturn]] void fail_at_line(const std::string& name, std::int64_t line, const std::string& what);
 
-// What from_chars refuses to decide: a number too small for a double is 0 or close to it, one too large is infinite.
+// What from_chars refuses to decide: a number too small for a double is 0, one too large is infinite.
 double parse_extreme(std::string_view text);
 
 // The whole text as a number, in the notation of C and of no other locale; one + in front is accepted. False where the

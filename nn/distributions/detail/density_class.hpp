@@ -93,6 +93,21 @@ Args<T, 2 * n> refs(const std::array<Arg<T>, n>& p, const std::array<Arg<T>, n>&
         p);
 }
 
+// The node of draws whose noise depends on parameters. draw(name, args, pool, x, slopes) writes them and their
+// derivatives as a law does. A replay draws again: which random numbers are refused depends on the parameters.
+template <Real T, std::size_t n, class Draw>
+Var<T> record_draws(const Shape& shape, const std::array<Arg<T>, n>& parameters, const Draw& draw) {
+    TapeState<T>& tape = tape_of("rsample", refs(parameters));
+    std::array<Var<T>, n> inputs;
+    std::int64_t wanted = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        inputs[k] = parameters[k].on(tape);
+        wanted += inputs[k].needs_grad();
+    }
+    Tensor<T> slopes = tape.empty(Shape{wanted, padded<T>(shape.size())});
+    return record_replayed("rsample", inputs, shape, std::move(slopes), no_bounds<T, n>, draw, pass_each_to_inputs<T>);
+}
+
 template <Real T, class Law, std::size_t n, unsigned has>
 Density<T, Law, n, has>::Density(std::array<Arg<T>, n> parameters) : parameters_(std::move(parameters)) {
     check_parameters<Law>(refs(parameters_));
@@ -106,7 +121,7 @@ Var<T> Density<T, Law, n, has>::lpdf(const std::array<ArgRef<T>, n + 1>& args) {
 
 template <Real T, class Law, std::size_t n, unsigned has>
 Var<T> Density<T, Law, n, has>::lpdf_unchecked(const std::array<ArgRef<T>, n + 1>& args) {
-    return law_sum<Law>(Law::node, args);
+    return law_sum<Law>(Law::node, args, no_bounds<T, n + 1>);
 }
 
 template <Real T, class Law, std::size_t n, unsigned has>
@@ -137,7 +152,9 @@ template <Real T, class Law, std::size_t n, unsigned has>
 Var<T> Density<T, Law, n, has>::rsample(const Shape& shape, const RandomKey& key) const
     requires((has & pathwise) != 0) {
     for (const Arg<T>& p : parameters_) check_sample_shape(Law::name, p.shape(), shape);
-    if constexpr (requires { typename Law::Draw; })
+    if constexpr ((has & pathwise) == 0)
+        return {};
+    else if constexpr (requires { typename Law::Draw; })
         return law_terms<typename Law::Draw>("rsample", refs<T>(Law::noise(shape, key), parameters_),
                                              no_bounds<T, n + 1>);
     else
@@ -165,12 +182,18 @@ Tensor<T> Density<T, Law, n, has>::cdf(const Tensor<T>& x) const {
 
 template <Real T, class Law, std::size_t n, unsigned has>
 Var<T> Density<T, Law, n, has>::kl_to(const Density& q) const requires((has & divergence) != 0) {
-    return law_sum<typename Law::Kl>("kl", refs(parameters_, q.parameters_), no_bounds<T, 2 * n>);
+    if constexpr ((has & divergence) == 0)
+        return {};
+    else
+        return law_sum<typename Law::Kl>("kl", refs(parameters_, q.parameters_), no_bounds<T, 2 * n>);
 }
 
 template <Real T, class Law, std::size_t n, unsigned has>
 Tensor<T> Density<T, Law, n, has>::kl_each_to(const Density& q) const requires((has & divergence) != 0) {
-    return law_each<typename Law::Kl>("kl", refs(parameters_, q.parameters_));
+    if constexpr ((has & divergence) == 0)
+        return {};
+    else
+        return law_each<typename Law::Kl>("kl", refs(parameters_, q.parameters_));
 }
 
 template <Real T, class Law, std::size_t n, unsigned has>
@@ -200,7 +223,8 @@ Batch<T> sign(const Batch<T>& x) {
 
 }  // namespace pollen::distributions
 
-// The float and double versions of a distribution; n and has as in its header.
+// The float and double versions of a distribution; n and has as in its header. clang before 16 also makes the members
+// whose `requires` does not hold: those return {}.
 #define POLLEN_INSTANTIATE_DENSITY(Name, n, has)             \
     template class Density<float, Name##Law<float>, n, has>; \
     template class Density<double, Name##Law<double>, n, has>;

@@ -192,25 +192,47 @@ Var<T> record_sloped(const char* name, TapeState<T>& tape, const Args<T, n>& arg
     return record_many(name, tape, args, room, evaluate);
 }
 
-// A node on a tape for replay. All arguments are inputs, the constants too, so that evaluate(args, pool, value) can be
-// called again with what they are then.
-template <Real T, std::size_t n, class Evaluate, class Pass>
-[[gnu::noinline]] Var<T> record_replayed(const char* name, TapeState<T>& tape, const Args<T, n>& args,
-                                         const Shape& shape, const Evaluate& evaluate, Pass&& pass) {
-    std::array<Var<T>, n> inputs;
-    for (std::size_t k = 0; k < n; ++k) {
-        const ArgRef<T>& arg = args[k];
-        const std::span<const T> values(arg.data(), static_cast<std::size_t>(arg.size()));
-        inputs[k] = arg.var() ? *arg.var()
-                              : tape.leaf("constant", Tensor<T>(arg.shape() ? *arg.shape() : Shape{}, values), false);
-    }
-    const auto forward = [evaluate](Forward<T>& node) {
+// What throws if arguments are out of bounds. The caller has called it already; a replay calls it again.
+template <Real T, std::size_t n>
+using ArgsCheck = std::type_identity_t<void (*)(const Args<T, n>&)>;
+
+template <Real T, std::size_t n>
+void no_bounds(const Args<T, n>&) {}
+
+// Writes the value of a law at the arguments and the derivatives with respect to those that want them, one behind the
+// other and padded.
+template <Real T, std::size_t n>
+using Evaluate = void (*)(const char* name, const Args<T, n>& args, Pool& pool, T* value, T* slopes);
+
+// As a node of the tape: itself, or a constant that holds its numbers.
+template <Real T>
+Var<T> on_tape(const ArgRef<T>& arg, TapeState<T>& tape) {
+    if (arg.var()) return *arg.var();
+    const std::span<const T> values(arg.data(), static_cast<std::size_t>(arg.size()));
+    return tape.leaf("constant", Tensor<T>(arg.shape() ? *arg.shape() : Shape{}, values), false);
+}
+template <Real T, std::size_t n>
+std::array<Var<T>, n> on_tape(const Args<T, n>& args, TapeState<T>& tape) {
+    std::array<Var<T>, n> vars;
+    for (std::size_t k = 0; k < n; ++k) vars[k] = on_tape(args[k], tape);
+    return vars;
+}
+
+// A node that can be replayed. All arguments are inputs, the constants too, so that evaluate can be called again with
+// what they are then. For laws it is a pointer, so that this is compiled once for all of them.
+template <Real T, std::size_t n, class Again>
+[[gnu::noinline]] Var<T> record_replayed(const char* name, const std::array<Var<T>, n>& inputs, const Shape& shape,
+                                         Tensor<T>&& slopes, ArgsCheck<T, n> check, const Again& evaluate,
+                                         void (*pass)(Backward<T>&, const T*)) {
+    const auto forward = [name, check, evaluate, to = slopes.fresh_data()](Forward<T>& node) {
         std::array<Var<T>, n> vars;
         for (std::size_t k = 0; k < n; ++k) vars[k] = node.input_var(static_cast<int>(k));
         const auto now = std::apply([](const auto&... var) { return Args<T, n>{var...}; }, vars);
-        evaluate(now, node.pool(), node.value());
+        check(now);
+        evaluate(name, now, node.pool(), node.value(), to);
     };
-    return tape.record(name, std::span<const Var<T>>(inputs), shape, forward, std::forward<Pass>(pass));
+    return inputs[0].state().record(name, std::span<const Var<T>>(inputs), shape, forward,
+                                    [pass, slopes = std::move(slopes)](Backward<T>& b) { pass(b, slopes.data()); });
 }
 
 // Writes the sum and, one behind the other, the derivatives with respect to the arguments that want them.
@@ -230,28 +252,18 @@ void evaluate_sum(const char* name, Operands<T, n>& ops, Pool& pool, T* y, T* sl
         kernels::evaluate<Law, false>(ops.in, ops.size, out);
 }
 
-// What throws if arguments are out of bounds. The caller has called it already; a replay calls it again. Null if the
-// node cannot be replayed, because arguments that are constants were made from values of others.
-template <Real T, std::size_t n>
-using ArgsCheck = std::type_identity_t<void (*)(const Args<T, n>&)>;
-
-template <Real T, std::size_t n>
-void no_bounds(const Args<T, n>&) {}
-
 // sum over all elements of the law at the arguments
 template <class Law, Real T, std::size_t n>
-Var<T> law_sum(const char* name, const Args<T, n>& args, ArgsCheck<T, n> check = nullptr) {
+Var<T> law_sum(const char* name, const Args<T, n>& args, ArgsCheck<T, n> check) {
     TapeState<T>& tape = tape_of(name, args);
     Operands<T, n> ops(args);
-    if (tape.replays() && check) {
-        Tensor<T> slopes = tape.empty(Shape{ops.room});
-        const auto evaluate = [name, check, to = slopes.fresh_data()](const Args<T, n>& now, Pool& pool, T* y) {
-            check(now);
+    if (tape.replays()) {
+        const Evaluate<T, n> again = [](const char* op, const Args<T, n>& now, Pool& pool, T* y, T* slopes) {
             Operands<T, n> operands(now);
-            evaluate_sum<Law>(name, operands, pool, y, to);
+            evaluate_sum<Law>(op, operands, pool, y, slopes);
         };
-        return record_replayed(name, tape, args, Shape{}, evaluate,
-                               [slopes = std::move(slopes)](Backward<T>& b) { pass_to_inputs(b, slopes.data()); });
+        return record_replayed(name, on_tape(args, tape), Shape{}, tape.empty(Shape{ops.room}), check, again,
+                               pass_to_inputs<T>);
     }
     return record_sloped(name, tape, args, ops.room,
                          [&](T* y, T* slopes) { evaluate_sum<Law>(name, ops, tape.pool(), y, slopes); });
@@ -269,7 +281,7 @@ Tensor<T> law_each(const char* name, const Args<T, n>& args) {
 
 // Writes the elements and the derivatives with respect to the arguments that want them, which have been repeated.
 template <class Law, Real T, std::size_t n>
-void evaluate_terms(const Operands<T, n>& ops, T* y, T* slopes) {
+void write_terms(const Operands<T, n>& ops, T* y, T* slopes) {
     kernels::Sinks<T, n + 1> out{{{y, true}}};
     for (std::size_t k = 0; k < n; ++k) {
         if (!ops.args[k].needs_grad()) continue;
@@ -280,27 +292,34 @@ void evaluate_terms(const Operands<T, n>& ops, T* y, T* slopes) {
 }
 
 template <class Law, Real T, std::size_t n>
-Var<T> law_terms(const char* name, const Args<T, n>& args, ArgsCheck<T, n> check = nullptr) {
+void evaluate_terms(const char* name, const Args<T, n>& args, Pool& pool, T* y, T* slopes) {
+    Operands<T, n> ops(args);
+    const Repeated<T, n> full(name, ops, pool);
+    write_terms<Law>(ops, y, slopes);
+}
+
+// The node of elements; `evaluate` is for a replay.
+template <Real T, std::size_t n>
+[[gnu::noinline]] Var<T> record_terms(const char* name, const Args<T, n>& args, ArgsCheck<T, n> check,
+                                      void (*write)(const Operands<T, n>&, T*, T*), Evaluate<T, n> evaluate) {
     TapeState<T>& tape = tape_of(name, args);
     Operands<T, n> ops(args);
     const Repeated<T, n> full(name, ops, tape.pool());
     std::int64_t wanted = 0;
     for (const ArgRef<T>& arg : args) wanted += arg.needs_grad();
     Tensor<T> slopes = tape.empty(Shape{wanted, padded<T>(ops.size)});
-    T* to = slopes.fresh_data();
-    auto pass = [slopes = std::move(slopes)](Backward<T>& b) { pass_each_to_inputs(b, slopes.data()); };
-    if (tape.replays() && check) {
-        const auto evaluate = [name, check, to](const Args<T, n>& now, Pool& pool, T* y) {
-            check(now);
-            Operands<T, n> operands(now);
-            const Repeated<T, n> repeated(name, operands, pool);
-            evaluate_terms<Law>(operands, y, to);
-        };
-        return record_replayed(name, tape, args, full.shape(), evaluate, std::move(pass));
-    }
+    if (tape.replays())
+        return record_replayed(name, on_tape(args, tape), full.shape(), std::move(slopes), check, evaluate,
+                               pass_each_to_inputs<T>);
     Tensor<T> y = tape.empty(full.shape());
-    evaluate_terms<Law>(ops, y.fresh_data(), to);
-    return tape.record(name, Inputs<T, n>(args).span(), std::move(y), std::move(pass));
+    write(ops, y.fresh_data(), slopes.fresh_data());
+    return tape.record(name, Inputs<T, n>(args).span(), std::move(y),
+                       [slopes = std::move(slopes)](Backward<T>& b) { pass_each_to_inputs(b, slopes.data()); });
+}
+
+template <class Law, Real T, std::size_t n>
+Var<T> law_terms(const char* name, const Args<T, n>& args, ArgsCheck<T, n> check) {
+    return record_terms<T, n>(name, args, check, write_terms<Law, T, n>, evaluate_terms<Law, T, n>);
 }
 
 }  // namespace pollen

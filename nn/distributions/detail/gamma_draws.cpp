@@ -1,5 +1,6 @@
 #include <pollen/nn/distributions/detail/gamma_draws.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/tensor.hpp>
 
@@ -28,8 +29,8 @@ void fill_log_gamma(const RandomKey& key, std::uint64_t first, std::span<const d
             double normal = z[k], uniform = u[k];
             for (std::uint64_t attempt = 1;; ++attempt) {
                 const double root = 1 + c * normal, v = root * root * root;
-                if (v > 0 && std::log(uniform) < 0.5 * normal * normal + d * (1 - v + std::log(v))) {
-                    out[k] = std::log(d * v) + (a < 1 ? std::log1p(-boost[k]) / a : 0);
+                if (v > 0 && math::log(uniform) < 0.5 * normal * normal + d * (1 - v + math::log(v))) {
+                    out[k] = math::log(d * v) + (a < 1 ? math::log1p(-boost[k]) / a : 0);
                     break;
                 }
                 normal = normal_at<double>(key, first + attempt * n + k);

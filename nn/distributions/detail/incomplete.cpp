@@ -1,6 +1,6 @@
 #include <pollen/nn/distributions/detail/incomplete.hpp>
 
-#include <pollen/autograd/kernels/lgamma.hpp>
+#include <pollen/autograd/math.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,6 @@
 #include <numbers>
 
 namespace pollen::kernels {
-
-double lgamma_of(double x) { return lgamma<double>(Batch<double>(x)).get(0); }
-double digamma_of(double x) { return digamma<double>(Batch<double>(x)).get(0); }
 
 namespace {
 
@@ -27,9 +24,9 @@ double stirling_rest(double x) {
 
 // x^a exp(-x) / Gamma(a + 1)
 double gamma_term(double a, double x) {
-    if (a < stirling_from) return std::exp(a * std::log(x) - x - lgamma_of(a + 1));
-    const double t = (x - a) / a, log_ratio = std::abs(t) < 0.5 ? std::log1p(t) : std::log(x / a);
-    return std::exp(-a * (t - log_ratio) - stirling_rest(a)) / std::sqrt(2 * std::numbers::pi * a);
+    if (a < stirling_from) return math::exp(a * math::log(x) - x - math::lgamma(a + 1));
+    const double t = (x - a) / a, log_ratio = std::abs(t) < 0.5 ? math::log1p(t) : math::log(x / a);
+    return math::exp(-a * (t - log_ratio) - stirling_rest(a)) / std::sqrt(2 * std::numbers::pi * a);
 }
 
 // A number and its derivative with respect to a.
@@ -71,21 +68,21 @@ Dual gamma_fraction(double a, double x) {
 // log B(a, b)
 double log_beta(double a, double b) {
     const double lo = std::min(a, b), hi = std::max(a, b);
-    if (hi < stirling_from) return lgamma_of(a) + lgamma_of(b) - lgamma_of(a + b);
-    return lgamma_of(lo) - ((hi - 0.5) * std::log1p(lo / hi) + lo * std::log(lo + hi) - lo + stirling_rest(lo + hi) -
-                            stirling_rest(hi));
+    if (hi < stirling_from) return math::lgamma(a) + math::lgamma(b) - math::lgamma(a + b);
+    return math::lgamma(lo) - ((hi - 0.5) * math::log1p(lo / hi) + lo * math::log(lo + hi) - lo +
+                               stirling_rest(lo + hi) - stirling_rest(hi));
 }
 
 // x^a y^b / B(a, b)
 double beta_term(double a, double b, double x, double y) {
     if (std::min(a, b) < stirling_from) {
-        const double log_x = y < 0.5 ? std::log1p(-y) : std::log(x), log_y = x < 0.5 ? std::log1p(-x) : std::log(y);
-        return std::exp(a * log_x + b * log_y - log_beta(a, b));
+        const double log_x = y < 0.5 ? math::log1p(-y) : math::log(x), log_y = x < 0.5 ? math::log1p(-x) : math::log(y);
+        return math::exp(a * log_x + b * log_y - log_beta(a, b));
     }
     const double ta = (x * b - y * a) / a, tb = (y * a - x * b) / b, n = a + b;
-    const double la = std::abs(ta) < 0.5 ? std::log1p(ta) : std::log(x * n / a);
-    const double lb = std::abs(tb) < 0.5 ? std::log1p(tb) : std::log(y * n / b);
-    return std::exp(a * la + b * lb + stirling_rest(n) - stirling_rest(a) - stirling_rest(b)) *
+    const double la = std::abs(ta) < 0.5 ? math::log1p(ta) : math::log(x * n / a);
+    const double lb = std::abs(tb) < 0.5 ? math::log1p(tb) : math::log(y * n / b);
+    return math::exp(a * la + b * lb + stirling_rest(n) - stirling_rest(a) - stirling_rest(b)) *
            std::sqrt(a / n * b / (2 * std::numbers::pi));
 }
 
@@ -139,17 +136,17 @@ double beta_p(double a, double b, double x, double y) {
 //     else         dlog x/da = (log x - digamma(a)) h + dh/da                   Q = x p(x) h
 // In both all terms have the same sign. For large a the draw is x = a + z sqrt(a) + (z^2 - 1) / 3 + ... with z fixed.
 double log_gamma_slope(double a, double log_x) {
-    const double x = std::exp(log_x);
+    const double x = math::exp(log_x);
     if (a > 1e7) {
         const double root = std::sqrt(a), z0 = (x - a) / root, z = z0 - (z0 * z0 - 1) / (3 * root);
         return (1 + z / (2 * root) - (z * z - 7) * z / (72 * a * root)) / x;
     }
     if (x < a + 1) {
         const Dual s = gamma_series(a, x);
-        return -((log_x - digamma_of(a + 1)) * s.value + s.slope) / a;
+        return -((log_x - math::digamma(a + 1)) * s.value + s.slope) / a;
     }
     const Dual h = gamma_fraction(a, x);
-    return (log_x - digamma_of(a)) * h.value + h.slope;
+    return (log_x - math::digamma(a)) * h.value + h.slope;
 }
 
 }  // namespace pollen::kernels

@@ -4,9 +4,6 @@
 // where they are tiny.
 namespace pollen::kernels {
 
-double lgamma_of(double x);
-double digamma_of(double x);
-
 // P(a, x), the probability that a gamma variable of shape a and rate 1 is below x, and Q = 1 - P
 double gamma_p(double a, double x);
 double gamma_q(double a, double x);

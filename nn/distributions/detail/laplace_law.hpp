@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/detail/density_class.hpp>
 #include <pollen/nn/distributions/laplace.hpp>
 
@@ -53,7 +54,7 @@ struct LaplaceLaw {
     static double mean(double m, double) { return m; }
     static double variance(double, double s) { return 2 * s * s; }
     static double cdf(double x, double m, double s) {
-        return x < m ? 0.5 * std::exp((x - m) / s) : 1 - 0.5 * std::exp((m - x) / s);
+        return x < m ? 0.5 * math::exp((x - m) / s) : 1 - 0.5 * math::exp((m - x) / s);
     }
 
     using Draw = LocationScaleDraw<T>;

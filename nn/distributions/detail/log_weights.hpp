@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/kernels/map.hpp>
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/random.hpp>
 
 #include <algorithm>
@@ -17,8 +18,8 @@ T log_sum_exp(const T* v, std::int64_t n) {
     const T top = n > 0 ? *std::max_element(v, v + n) : -std::numeric_limits<T>::infinity();
     if (!std::isfinite(top)) return top;
     T sum = 0;
-    for (std::int64_t k = 0; k < n; ++k) sum += std::exp(v[k] - top);
-    return top + std::log(sum);
+    for (std::int64_t k = 0; k < n; ++k) sum += math::exp(v[k] - top);
+    return top + math::log(sum);
 }
 
 // Calls body(row) for rows of k numbers each.
@@ -37,7 +38,7 @@ std::int32_t draw_class(const T* v, std::int64_t n, const RandomKey& key, std::u
     const double all = static_cast<double>(log_sum_exp(v, n));
     std::int64_t last = 0;
     for (std::int64_t k = 0; k < n; ++k) {
-        const double p = std::exp(static_cast<double>(v[k]) - all);
+        const double p = math::exp(static_cast<double>(v[k]) - all);
         if (left < p) return static_cast<std::int32_t>(k);
         left -= p;
         if (p > 0) last = k;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/random.hpp>
 #include <pollen/nn/distributions/detail/density_node.hpp>
 #include <pollen/nn/distributions/kernels/special.hpp>
@@ -110,21 +111,7 @@ struct ScaleDraw {
     }
 };
 
-// A draw that was made beforehand, with its slope dx/dp along a parameter.
-template <Real T>
-struct Along {
-    using B = kernels::Batch<T>;
-    B slope;
-    Along(const B& dx, const B&) : slope(dx) {}
-    B value(const B& x) const { return x; }
-    void slopes(const B&, const kernels::Wanted&, B* d) const {
-        d[0] = B(T(1));
-        d[1] = B(T(0));
-        d[2] = slope;
-    }
-};
-
 // exact in both tails
-inline double normal_cdf(double z) { return 0.5 * std::erfc(-0.70710678118654752440 * z); }
+inline double normal_cdf(double z) { return 0.5 * math::erfc(-0.70710678118654752440 * z); }
 
 }  // namespace pollen::distributions

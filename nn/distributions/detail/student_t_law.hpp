@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/detail/density_class.hpp>
 #include <pollen/nn/distributions/detail/gamma_draws.hpp>
 #include <pollen/nn/distributions/detail/incomplete.hpp>
@@ -49,18 +50,15 @@ struct StudentNoise {
         const Tensor<double> z = normal_noise<double>(shape, key);
         for (std::int64_t i = 0; i < shape.size(); ++i)
             e.fresh_data()[i] =
-                static_cast<T>(z.data()[i] * std::exp(0.5 * (std::log(half.data()[i]) - log_g.data()[i])));
+                static_cast<T>(z.data()[i] * math::exp(0.5 * (math::log(half.data()[i]) - log_g.data()[i])));
     }
 
     // de/dnu = e (1 / nu - dlog g/d(nu / 2) / 2) / 2
-    Tensor<T> slope() const {
-        Tensor<T> out = Tensor<T>::empty(e.shape());
+    void write_slope(T* to) const {
         for (std::int64_t i = 0; i < e.size(); ++i) {
             const double v = nu.data()[i], at = static_cast<double>(e.data()[i]);
-            out.fresh_data()[i] =
-                static_cast<T>(0.5 * at * (1 / v - 0.5 * kernels::log_gamma_slope(0.5 * v, log_g.data()[i])));
+            to[i] = static_cast<T>(0.5 * at * (1 / v - 0.5 * kernels::log_gamma_slope(0.5 * v, log_g.data()[i])));
         }
-        return out;
     }
 };
 
@@ -163,10 +161,18 @@ struct StudentTLaw {
         return law_each<Scaled>(name, Args<T, 3>{StudentNoise<T>(shape, n, key).e, m, s});
     }
     static Var<T> rsample(const Shape& shape, const RandomKey& key, const Arg<T>& n, const Arg<T>& m, const Arg<T>& s) {
-        const StudentNoise<T> noise(shape, n, key);
-        if (!n.var()) return law_terms<Scaled>("rsample", Args<T, 3>{noise.e, m, s});
-        const Var<T> e = law_terms<Along<T>>("rsample", Args<T, 3>{noise.e, noise.slope(), n});
-        return law_terms<Scaled>("rsample", Args<T, 3>{e, m, s});
+        const Arg<T> e = n.var() ? Arg<T>(standard_draws(shape, key, n)) : StudentNoise<T>(shape, n, key).e;
+        return law_terms<Scaled>("rsample", Args<T, 3>{e, m, s}, no_bounds<T, 3>);
+    }
+    // The draws of location 0 and scale 1.
+    static Var<T> standard_draws(const Shape& shape, const RandomKey& key, const Arg<T>& n) {
+        const auto draw = [shape, key](const char*, const Args<T, 1>& now, Pool&, T* e, T* slopes) {
+            check_parameter<StudentTLaw, 0>(now[0]);
+            const StudentNoise<T> noise(shape, *now[0].var(), key);
+            std::copy_n(noise.e.data(), shape.size(), e);
+            if (now[0].needs_grad()) noise.write_slope(slopes);
+        };
+        return record_draws(shape, std::array{n}, draw);
     }
 };
 

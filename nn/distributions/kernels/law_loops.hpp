@@ -98,7 +98,7 @@ template <class Law>
 struct InDouble;
 template <template <Real> class Law, Real T>
 struct InDouble<Law<T>> {
-    using type = Law<double>;
+    using type = Law<decltype(T() + 0.0)>;  // clang 14 crashes on Law<double>
 };
 
 // Parameter k + 1 of a law, worked up already or not.
@@ -157,50 +157,62 @@ Wanted wanted_of(const Sinks<T, n>& out) {
     return wanted;
 }
 
-// The elements [begin, end), at least a batch of them. at(i, logs) is what comes out from element i on, less the
+// The elements [begin, end), at least sum_lanes of them. at(i, logs) is what comes out from element i on, less the
 // logarithms that finish(logs, sums) adds in the end.
 //
-// The last batch overlaps the one before it where the elements do not fill it; it then writes some of them a second
-// time, with the same bits. Sums are cut every 64 batches, so that they round little.
+// The last elements, if they do not fill all lanes, are taken together with some before them, which are then written a
+// second time, with the same bits. Sums are cut every 64 rounds, so that they round little.
 template <class Law, bool sloped, class T, std::size_t n, class Logs = NoLogs>
 [[gnu::always_inline]] inline void walk(const Sinks<T, n + 1>& out, std::int64_t begin, std::int64_t end,
                                         const auto& at, const auto& finish) {
     using Y = Outputs<Law, sloped, T, n>;
-    constexpr std::int64_t width = Batch<T>::size;
-    Logs logs;
-    std::array<Batch<T>, n + 1> total, sum;
-    total.fill(Batch<T>(T(0)));
+    constexpr std::int64_t width = sum_lanes<T>;
+    std::array<Logs, parts<T>> logs;
+    std::array<std::array<Batch<T>, n + 1>, parts<T>> total, sum;
+    const auto clear = [](auto& sums) {
+        for (auto& part : sums) part.fill(Batch<T>(T(0)));
+    };
+    clear(total);
     std::int64_t i = begin;
     do {
         const std::int64_t stop = std::min(end, i + 64 * width) - width;
-        sum.fill(Batch<T>(T(0)));
-        for (; i <= stop; i += width) {
-            const Y here = at(i, logs);
+        clear(sum);
+        for (; i <= stop; i += width)
+            each_part<T>([&](std::size_t p) POLLEN_INLINE {
+                const std::int64_t first = i + static_cast<std::int64_t>(p) * lanes<T>;
+                const Y here = at(first, logs[p]);
+                for (std::size_t k = 0; k < Y::count; ++k) {
+                    if (!out[k].moves)
+                        sum[p][k] += here.y[k];
+                    else if (out[k].data)
+                        here.y[k].store_unaligned(out[k].data + first);
+                }
+            });
+        each_part<T>([&](std::size_t p) POLLEN_INLINE {
+            for (std::size_t k = 0; k < Y::count; ++k) total[p][k] += sum[p][k];
+        });
+    } while (i + width <= end);
+    each_part<T>([&](std::size_t p) POLLEN_INLINE { finish(logs[p], total[p].data()); });
+    if (i < end)
+        for (std::size_t p = 0; p < parts<T>; ++p) {
+            const std::int64_t first = end - width + static_cast<std::int64_t>(p) * lanes<T>;
+            const std::int64_t count = last_in_part<T>(end - i, static_cast<std::int64_t>(p));
+            if (count == 0) continue;
+            NoLogs none;
+            const Y here = at(first, none);
             for (std::size_t k = 0; k < Y::count; ++k) {
                 if (!out[k].moves)
-                    sum[k] += here.y[k];
+                    total[p][k] += last_lanes<Sum>(count, here.y[k]);
                 else if (out[k].data)
-                    here.y[k].store_unaligned(out[k].data + i);
+                    here.y[k].store_unaligned(out[k].data + first);
             }
         }
-        for (std::size_t k = 0; k < Y::count; ++k) total[k] += sum[k];
-    } while (i + width <= end);
-    finish(logs, total.data());
-    if (i < end) {
-        NoLogs none;
-        const Y here = at(end - width, none);
-        for (std::size_t k = 0; k < Y::count; ++k) {
-            if (!out[k].moves)
-                total[k] += last_lanes<Sum>(end - i, here.y[k]);
-            else if (out[k].data)
-                here.y[k].store_unaligned(out[k].data + end - width);
-        }
-    }
     for (std::size_t k = 0; k < Y::count; ++k)
-        if (!out[k].moves) out[k].data[0] = xsimd::hadd(total[k]);
+        if (!out[k].moves)
+            out[k].data[0] = sum_of(lanes_of<T>([&](std::int64_t p) { return total[static_cast<std::size_t>(p)][k]; }));
 }
 
-// The elements [begin, end), fewer than a batch or none: filled up with copies of the first one.
+// The elements [begin, end), fewer than sum_lanes or none: filled up with copies of the first one.
 template <class Law, bool sloped, class T, std::size_t n>
 void evaluate_few(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int64_t begin, std::int64_t end) {
     using Y = Outputs<Law, sloped, T, n>;
@@ -209,21 +221,29 @@ void evaluate_few(const Sources<T, n>& in, const Sinks<T, n + 1>& out, std::int6
             if (!sink.moves) sink.data[0] = 0;
         return;
     }
-    alignas(64) std::array<std::array<T, Batch<T>::size>, n> held;
-    Sources<T, n> few = in;
-    for (std::size_t k = 0; k < n; ++k) {
-        if (!in[k].moves) continue;
-        load_first_repeated(in[k].data + begin, end - begin).store_aligned(held[k].data());
-        few[k].data = held[k].data();
-    }
     const Wanted wanted = wanted_of(out);
-    const Y at = outputs_at<Law, sloped>(few, 0, wanted);
-    for (std::size_t k = 0; k < Y::count; ++k) {
-        if (!out[k].moves)
-            out[k].data[0] = xsimd::hadd(first_lanes<Sum>(end - begin, at.y[k]));
-        else if (out[k].data)
-            store_first(out[k].data + begin, at.y[k], end - begin);
+    std::array<Lanes<T>, n + 1> sums;
+    sums.fill(Lanes<T>(T(0)));
+    for (std::int64_t p = 0; p < parts<T>; ++p) {
+        const std::int64_t first = begin + p * lanes<T>, count = first_in_part<T>(end - begin, p);
+        if (count == 0) break;
+        alignas(64) std::array<std::array<T, Batch<T>::size>, n> held;
+        Sources<T, n> few = in;
+        for (std::size_t k = 0; k < n; ++k) {
+            if (!in[k].moves) continue;
+            load_first_repeated(in[k].data + first, count).store_aligned(held[k].data());
+            few[k].data = held[k].data();
+        }
+        const Y at = outputs_at<Law, sloped>(few, 0, wanted);
+        for (std::size_t k = 0; k < Y::count; ++k) {
+            if (!out[k].moves)
+                sums[k].part[static_cast<std::size_t>(p)] = first_lanes<Sum>(count, at.y[k]);
+            else if (out[k].data)
+                store_first(out[k].data + first, at.y[k], count);
+        }
     }
+    for (std::size_t k = 0; k < Y::count; ++k)
+        if (!out[k].moves) out[k].data[0] = sum_of(sums[k]);
 }
 
 template <class Law, bool sloped, class T, std::size_t n>
@@ -290,7 +310,7 @@ template <class Law, bool sloped, class T, std::size_t n>
             for (std::size_t k = 0; k < count; ++k)
                 if (!out[k].moves) own[k].data = held + c * static_cast<std::int64_t>(count) + k;
             const std::int64_t begin = c * reduce_chunk, end = std::min(size, begin + reduce_chunk);
-            if (end - begin < static_cast<std::int64_t>(Batch<T>::size))
+            if (end - begin < sum_lanes<T>)
                 evaluate_few<Law, sloped, T, n>(in, own, begin, end);
             else
                 evaluate_range<Law, sloped, T, n>(in, own, begin, end);
@@ -348,7 +368,7 @@ template <class Law, bool sloped, class T, std::size_t n>
 template <class Law, bool sloped, class T, std::size_t n>
 [[gnu::always_inline]] inline void evaluate(const Sources<T, n>& in, std::int64_t size, const Sinks<T, n + 1>& out) {
     if (size == 1) return evaluate_one<Law, sloped, T, n>(in, out);
-    if (size < static_cast<std::int64_t>(Batch<T>::size)) return evaluate_few<Law, sloped, T, n>(in, out, 0, size);
+    if (size < sum_lanes<T>) return evaluate_few<Law, sloped, T, n>(in, out, 0, size);
     if constexpr (HasConstant<Law>)
         if (!out[0].moves && shares_constant<Law>(in)) return evaluate_apart<Law, sloped, T, n>(in, size, out);
     evaluate_many<Law, sloped, T, n>(in, size, out);

@@ -6,19 +6,21 @@ namespace pollen::kernels {
 
 // log x_1 + log x_2 + ... = log(x_1 x_2 ...): one logarithm for many numbers, lane by lane.
 //
-// Before the product leaves the range where it has all its digits, its logarithm is taken and it begins anew; so zeros,
-// infinities and numbers that are not normal come to a logarithm of their own. A product of n numbers is off by n / 2
-// units of its last place at most, and that is the error of the sum: no more than that of n logarithms of about 1.
+// Before the product of a lane leaves the range where it has all its digits, its logarithm is taken and it begins anew;
+// so zeros, infinities and numbers that are not normal come to a logarithm of their own. A product of n numbers is off
+// by n / 2 units of its last place at most, and that is the error of the sum: no more than that of n logarithms of
+// about 1.
 template <class T>
 class LogProduct {
   public:
     void multiply(const Batch<T>& x) {
         const Batch<T> next = product_ * x;
-        if (xsimd::all(next > Batch<T>(lowest) && next < Batch<T>(1 / lowest))) [[likely]] {
+        const auto in_range = next > Batch<T>(lowest) && next < Batch<T>(1 / lowest);
+        if (xsimd::all(in_range)) [[likely]] {
             product_ = next;
         } else {
-            sum_ += kernels::log(product_);
-            product_ = x;
+            sum_ = xsimd::select(in_range, sum_, sum_ + kernels::log(product_));
+            product_ = xsimd::select(in_range, next, x);
         }
     }
     Batch<T> log() const { return sum_ + kernels::log(product_); }

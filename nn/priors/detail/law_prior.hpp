@@ -1,8 +1,7 @@
 #pragma once
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/distributions/kernels/law_loops.hpp>
-
-#include <cmath>
 
 // A prior is a distribution about 0 with a scale s. Its law (law_loops.hpp) is the distribution's at location 0 and
 // scale 1, which the compiler knows: nothing is subtracted or divided. With z = w / s,
@@ -31,7 +30,7 @@ template <class T, class Law>
 // n times the constant of log p.
 template <template <class> class Standard, class... P>
 [[gnu::noinline]] double constants(std::int64_t n, double scale, const P&... p) {
-    return static_cast<double>(n) * (Standard<double>(p...).law.constant().get(0) - std::log(scale));
+    return static_cast<double>(n) * (Standard<double>(p...).law.constant().get(0) - math::log(scale));
 }
 
 template <template <class> class Standard, class T, class Scale, class... P>

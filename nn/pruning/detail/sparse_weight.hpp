@@ -26,6 +26,13 @@ Tensor<T> with_zeros(const SparsePattern& pattern, const Tensor<T>& values, cons
     return matrix;
 }
 
+inline void check_bias(const char* layer, const Shape& bias, const Shape& weight) {
+    const Shape needed{weight[0]};
+    if (bias != needed)
+        throw ShapeError(std::string(layer) + ": the bias has shape " + to_string(bias) + " for weights " +
+                         to_string(weight) + "; " + to_string(needed) + " is needed");
+}
+
 inline std::string percent(double share) {
     char text[40];
     std::snprintf(text, sizeof text, "%.1f %%", 100 * share);

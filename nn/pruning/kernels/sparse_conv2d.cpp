@@ -20,6 +20,7 @@ template <class T>
 struct Layout {
     static constexpr int V = 4;
     static constexpr Int vectors = V * lanes<T>;
+    static constexpr Int room = V * sum_lanes<T>;  // behind the last place; also what dvalues sums at a time
 
     explicit Layout(const SparseConvolution& c)
         : s(c.s),
@@ -34,8 +35,8 @@ struct Layout {
     Int pad_h, pad_w, row;
     Int strips, step, length;
 
-    Int places() const { return (s.out_h - 1) * step + row + vectors; }
-    Int padded() const { return s.image() + vectors; }  // numbers of a padded image, with room behind it
+    Int places() const { return (s.out_h - 1) * step + row + room; }
+    Int padded() const { return s.image() + room; }  // numbers of a padded image, with room behind it
     Int plain() const { return s.groups * s.in * (s.height - 2 * pad_h) * (s.width - 2 * pad_w); }
     Int pixels_of_image() const { return s.groups * s.out * s.pixels(); }
 
@@ -45,10 +46,11 @@ struct Layout {
         for (Int strip = 0; strip < strips; ++strip)
             for (Int at = 0; at < length; at += vectors) f(strip * step + at);
     }
-    // The same in one go over all places: nothing is met twice, as it may be behind the end of a strip.
+    // The same in one go over all places, `room` at a time: nothing is met twice, as it may be behind the end of a
+    // strip.
     template <class F>
     POLLEN_INLINE void each_once(const F& f) const {
-        for (Int at = 0; at < places() - vectors; at += vectors) f(at);
+        for (Int at = 0; at < places() - room; at += room) f(at);
     }
     // f(row of the padded image, row of the plain one, its length)
     template <class F>
@@ -146,8 +148,8 @@ void sparse_convolve_dx(const SparseConvolution& c, const SparsePattern& w, cons
                 T* to = image + layout.base(w.row(p)) + layout.offset(w.column()[k]);
                 const Batch<T> value(values[k]);
                 layout.each_once([&](Int place) {
-                    for (Int at = place; at < place + layout.vectors; at += lanes<T>)
-                        xsimd::fma(value, Batch<T>::load_unaligned(g + at), Batch<T>::load_unaligned(to + at))
+                    for (Int at = place; at < place + layout.room; at += lanes<T>)
+                        multiply_add(value, Batch<T>::load_unaligned(g + at), Batch<T>::load_unaligned(to + at))
                             .store_unaligned(to + at);
                 });
             });
@@ -176,7 +178,7 @@ void sparse_convolve_dvalues(const SparseConvolution& c, const SparsePattern& w,
                 const T* from = image + layout.base(w.row(p));
                 each_number(w.numbers(p), [&](Int k) {
                     const T* moved = from + layout.offset(w.column()[k]);
-                    layout.each_once([&](Int at) { dv[k] += dot_of_vectors(layout.vectors, g + at, moved + at); });
+                    layout.each_once([&](Int at) { dv[k] += dot_of_vectors(layout.room, g + at, moved + at); });
                 });
             }
         }

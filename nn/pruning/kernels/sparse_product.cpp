@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace pollen::kernels {
@@ -20,47 +21,80 @@ constexpr Int task_numbers = 16384;  // of W, in one task
 constexpr Int window = SparsePattern::window_rows;
 constexpr Int enough_panels = 8;  // for the threads of a machine; with fewer, the rows of W are shared out too
 
-// total[r] = the sum over `steps` steps of row r of a slice. Compilers make the best of a vector that is put together
-// from single numbers; the instructions for this (gather) are slower.
+// Eight rows of a slice side by side.
 template <class T>
-void slice_by_vector(Int steps, const T* values, const std::uint16_t* column, const T* x, T* total) {
-    typedef T Eight __attribute__((vector_size(8 * sizeof(T))));
-    const auto add = [&](Eight& sum, Int t) POLLEN_INLINE {
+struct Eight {
+    T row[8];
+};
+
+// sum += w x, row by row, each rounded once
+template <class T>
+POLLEN_INLINE inline void add_products(Eight<T>& sum, const T* w, const Eight<T>& x) {
+#if defined(__AVX2__)
+    using V = xsimd::batch<T, xsimd::fma3<xsimd::avx2>>;
+    for (std::size_t r = 0; r < 8; r += V::size)
+        multiply_add(V::load_unaligned(w + r), V::load_unaligned(x.row + r), V::load_unaligned(sum.row + r))
+            .store_unaligned(sum.row + r);
+#else
+    for (int r = 0; r < 8; ++r) sum.row[r] = std::fma(w[r], x.row[r], sum.row[r]);
+#endif
+}
+
+// even and odd += the products of `steps` steps of the eight rows of a slice, in turn. Compilers make the best of a
+// vector that is put together from single numbers; the instructions for this (gather) are slower.
+template <class T>
+void slice_by_vector(Int steps, const T* values, const std::uint16_t* column, const T* x, Eight<T>& even_sum,
+                     Eight<T>& odd_sum) {
+    Eight<T> even = even_sum, odd = odd_sum;
+    const auto add = [&](Eight<T>& sum, Int t) POLLEN_INLINE {
         std::uint32_t pair[4];
         std::memcpy(pair, column + 8 * t, sizeof pair);
-        Eight w;
-        std::memcpy(&w, values + 8 * t, sizeof w);
-        sum += w * Eight{x[pair[0] & 0xffff], x[pair[0] >> 16], x[pair[1] & 0xffff], x[pair[1] >> 16],
-                         x[pair[2] & 0xffff], x[pair[2] >> 16], x[pair[3] & 0xffff], x[pair[3] >> 16]};
+        add_products(sum, values + 8 * t,
+                     Eight<T>{x[pair[0] & 0xffff], x[pair[0] >> 16], x[pair[1] & 0xffff], x[pair[1] >> 16],
+                              x[pair[2] & 0xffff], x[pair[2] >> 16], x[pair[3] & 0xffff], x[pair[3] >> 16]});
     };
-    Eight even = {}, odd = {};
     Int t = 0;
     for (; t + 2 <= steps; t += 2) {
         add(even, t);
         add(odd, t + 1);
     }
     if (t < steps) add(even, t);
-    even += odd;
-    std::memcpy(total, &even, sizeof even);
+    even_sum = even;
+    odd_sum = odd;
 }
 
-// One row of X: y(i) = sum_k v(k) x(column of k) + b(i), for the rows of W from `begin` to `end`, slice by slice.
+// One row of X: y(i) = b(i) + sum_k v(k) x(column of k), for the rows of W from `begin` to `end`, slice by slice. The
+// sums are those of RowSums: a row has the same bits alone as among others.
 template <class T>
 void rows_by_vector(const SparsePattern& w, const T* values, const T* x, const T* bias, T* y, Int begin, Int end) {
+    static_assert(SparsePattern::slice_rows == 8);
     const std::uint16_t* column = w.column();
     for (Int p = begin; p < end; p += SparsePattern::slice_rows) {
         const SparsePattern::Row slice = w.numbers(p);
-        alignas(64) T total[SparsePattern::slice_rows] = {};
+        alignas(64) Eight<T> even = {}, odd = {};
+        if (bias)
+            for (Int r = 0; r < slice.stride; ++r) even.row[r] = bias[w.row(p + r)];
         if (slice.stride == SparsePattern::slice_rows) {
-            slice_by_vector(slice.steps, values + slice.first, column + slice.first, x, total);
+            slice_by_vector(slice.steps, values + slice.first, column + slice.first, x, even, odd);
         } else {
-            for (Int k = slice.first; k < slice.rest; ++k)
-                total[(k - slice.first) % slice.stride] += values[k] * x[column[k]];
+            for (Int k = slice.first; k < slice.rest; ++k) {
+                const Int r = (k - slice.first) % slice.stride;
+                T& sum = ((k - slice.first) / slice.stride % 2 == 0 ? even : odd).row[r];
+                sum = std::fma(values[k], x[column[k]], sum);
+            }
         }
         Int k = slice.rest;
         for (Int r = 0; r < slice.stride; ++r) {
-            for (const Int last = w.ends()[p + r]; k < last; ++k) total[r] += values[k] * x[column[k]];
-            y[w.row(p + r)] = bias ? total[r] + bias[w.row(p + r)] : total[r];
+            const Int last = w.ends()[p + r];
+            for (; k + 2 <= last; k += 2) {
+                even.row[r] = std::fma(values[k], x[column[k]], even.row[r]);
+                odd.row[r] = std::fma(values[k + 1], x[column[k + 1]], odd.row[r]);
+            }
+            if (k < last) {
+                even.row[r] = std::fma(values[k], x[column[k]], even.row[r]);
+                ++k;
+            }
+            y[w.row(p + r)] = even.row[r] + odd.row[r];
         }
     }
 }
@@ -135,7 +169,8 @@ void panel_dx(const SparsePattern& w, const T* values, Int n, const T* dy, T bet
                 T* to = sums + w.column()[k] * ld;
                 const Batch<T> value(values[k]);
                 unroll<V>([&](auto v) POLLEN_INLINE {
-                    xsimd::fma(value, g[v], Batch<T>::load_aligned(to + v * lanes<T>)).store_aligned(to + v * lanes<T>);
+                    multiply_add(value, g[v], Batch<T>::load_aligned(to + v * lanes<T>))
+                        .store_aligned(to + v * lanes<T>);
                 });
             });
         }
@@ -188,7 +223,7 @@ void sparse_dx(const SparsePattern& w, const T* values, Int n, const T* dy, T be
 
 template <class T>
 void sparse_dvalues(const SparsePattern& w, Int n, const T* dy, const T* x, T beta, T* dv, Pool& pool) {
-    const Int ld = (n + lanes<T> - 1) / lanes<T> * lanes<T>;
+    const Int ld = (n + sum_lanes<T> - 1) / sum_lanes<T> * sum_lanes<T>;
     const Tensor<T> xt = turned_whole(x, n, w.columns(), ld, pool), gt = turned_whole(dy, n, w.rows(), ld, pool);
     const Int grain = std::max<Int>(1, task_numbers * w.rows() / std::max<Int>(1, w.size() * (1 + ld / 32)));
     parallel_for(w.rows(), grain, [&](Int begin, Int end) {

@@ -7,9 +7,9 @@
 //
 //     Y = X W' + 1 b'        dX = dY W        dV = dY' X at the places of W
 //
-// What stands at the places where W has nothing is not looked at, be it NaN. beta is 0 where a result is written and 1
-// where it is added to what is there. The work is cut by the sizes alone: the same bits at any number of threads, and
-// for n > 1 the same whatever other rows there are.
+// Elements of X that meet no number of W are not read: they may be NaN. beta is 0 to write a result and 1 to add it to
+// what is there. The work is cut by the sizes alone, so a row has the same bits at any number of threads and beside any
+// other rows.
 namespace pollen::kernels {
 
 template <class T>

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <pollen/autograd/kernels/registers.hpp>
+#include <pollen/autograd/kernels/lanes.hpp>
+#include <pollen/autograd/kernels/rounding.hpp>
 #include <pollen/nn/pruning/sparse_pattern.hpp>
 
 // The inner loops of products with sparse matrices.
@@ -45,26 +46,33 @@ class RowSums {
     POLLEN_INLINE void add_one(T value, const T* x) {
         const Batch<T> factor(value);
         unroll<V>([&](auto v) POLLEN_INLINE {
-            sum_[first + v] = xsimd::fma(factor, Batch<T>::load_unaligned(x + v * lanes<T>), sum_[first + v]);
+            sum_[first + v] = multiply_add(factor, Batch<T>::load_unaligned(x + v * lanes<T>), sum_[first + v]);
         });
     }
 
     Batch<T> sum_[2 * V];
 };
 
-// sum_i a[i] b[i] for n a multiple of the width of a vector.
+// sum_i a[i] b[i] for n a multiple of sum_lanes
 template <class T>
 T dot_of_vectors(std::int64_t n, const T* a, const T* b) {
-    constexpr std::int64_t W = lanes<T>;
-    Batch<T> sum[2] = {Batch<T>(T(0)), Batch<T>(T(0))};
-    std::int64_t i = 0;
-    for (; i + 2 * W <= n; i += 2 * W)
-        unroll<2>([&](auto u) POLLEN_INLINE {
-            sum[u] =
-                xsimd::fma(Batch<T>::load_unaligned(a + i + u * W), Batch<T>::load_unaligned(b + i + u * W), sum[u]);
+    constexpr std::int64_t W = sum_lanes<T>;
+    Lanes<T> even(T(0)), odd(T(0));
+    const auto add = [&](Lanes<T>& sum, std::int64_t i) POLLEN_INLINE {
+        each_part<T>([&](std::size_t p) POLLEN_INLINE {
+            const std::int64_t at = i + static_cast<std::int64_t>(p) * lanes<T>;
+            sum.part[p] = multiply_add(Batch<T>::load_unaligned(a + at), Batch<T>::load_unaligned(b + at), sum.part[p]);
         });
-    if (i < n) sum[0] = xsimd::fma(Batch<T>::load_unaligned(a + i), Batch<T>::load_unaligned(b + i), sum[0]);
-    return xsimd::hadd(folded(sum[0] + sum[1]));
+    };
+    std::int64_t i = 0;
+    for (; i + 2 * W <= n; i += 2 * W) {
+        add(even, i);
+        add(odd, i + W);
+    }
+    if (i < n) add(even, i);
+    return sum_of(lanes_of<T>([&](std::int64_t p) {
+        return even.part[static_cast<std::size_t>(p)] + odd.part[static_cast<std::size_t>(p)];
+    }));
 }
 
 }  // namespace pollen::kernels

@@ -3,7 +3,7 @@
 #include <pollen/autograd/kernels/map.hpp>
 #include <pollen/nn/training/optimiser.hpp>
 
-// The loop that every optimiser is: theta, the gradient and the memory go by in batches.
+// The loop that every optimiser is: each number of theta is read once, with its gradient and memory, and written once.
 namespace pollen::kernels {
 
 template <class T, std::size_t... k>
@@ -52,3 +52,8 @@ void update(const UpdateStep& now, const Stretch<T>& at, const Rule& rule) {
 }
 
 }  // namespace pollen::kernels
+
+// The float and double versions of a rule.
+#define POLLEN_INSTANTIATE_RULE(Rule)                                           \
+    template void Rule::update(const UpdateStep&, const Stretch<float>&) const; \
+    template void Rule::update(const UpdateStep&, const Stretch<double>&) const;

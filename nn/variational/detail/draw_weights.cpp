@@ -3,9 +3,9 @@
 #include <pollen/autograd/kernels/constants.hpp>
 #include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/kernels/reduce.hpp>
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/variational/kernels/sigma.hpp>
 
-#include <cmath>
 #include <limits>
 
 namespace pollen {
@@ -46,10 +46,8 @@ std::array<double, 2> sum_over_blocks(Int n, const Body& body) {
 }
 
 template <class T>
-Tensor<T> pair_of(TapeState<T>& tape, const std::array<double, 2>& numbers) {
-    Tensor<T> pair = tape.empty(Shape{2});
-    for (std::size_t k = 0; k < 2; ++k) pair.fresh_data()[k] = static_cast<T>(numbers[k]);
-    return pair;
+void write_pair(const std::array<double, 2>& numbers, T* pair) {
+    for (std::size_t k = 0; k < 2; ++k) pair[k] = static_cast<T>(numbers[k]);
 }
 
 constexpr std::array<double, 2> unknown{std::numeric_limits<double>::quiet_NaN(),
@@ -70,6 +68,12 @@ void draw(Int begin, Int end, const RandomKey& key, const T* mu, const T* rho, T
             },
             Stream<T>{mu + i}, Stream<T>{rho + i}, Stream<T>{z});
     }
+}
+
+template <class T>
+void draw_all(const RandomKey& key, const Tensor<T>& mu, const Tensor<T>& rho, T* w, T* eps) {
+    const T *m = mu.data(), *r = rho.data();
+    parallel_for(mu.size(), kernels::map_grain, [&](Int begin, Int end) { draw(begin, end, key, m, r, w, eps); });
 }
 
 template <class T>
@@ -165,19 +169,21 @@ WeightDraw<T> draw_weights(Var<T> mu, Var<T> rho, const Prior* prior, const Rand
     const Int n = mu.size();
     const bool keep = mu.needs_grad() || rho.needs_grad() || value;
     Tensor<T> w = tape.empty(mu.shape()), noise = tape.empty(Shape{keep ? n : 0});
-    const T *m = mu.value().data(), *r = rho.value().data();
-    T *weights = w.fresh_data(), *eps = keep ? noise.fresh_data() : nullptr;
-    parallel_for(n, kernels::map_grain, [&](Int begin, Int end) { draw(begin, end, key, m, r, weights, eps); });
-    std::array<double, 2> sums = unknown;
-    if (value)
-        sums = sum_over_blocks(n, [&](Int i, Int count) {
-            return std::array{log_q(count, r + i, eps + i), prior ? prior->log_prob(weights + i, count) : 0.0};
-        });
-
+    draw_all(key, mu.value(), rho.value(), w.fresh_data(), keep ? noise.fresh_data() : nullptr);
     const Var<T> kept = tape.leaf("noise", std::move(noise), false);
-    const Var<T> drawn =
-        record("draw_weights", {mu, rho, kept}, std::move(w), [prior](Backward<T>& b) { pass_back(b, prior); });
-    return {drawn, tape.record_second("log_q_log_p", drawn, pair_of(tape, sums))};
+    const auto draw_again = [key](Forward<T>& node) {
+        draw_all<T>(key, node.input(0), node.input(1), node.value(), nullptr);
+    };
+    const Var<T> drawn = record("draw_weights", {mu, rho, kept}, std::move(w), draw_again,
+                                [prior](Backward<T>& b) { pass_back(b, prior); });
+    const auto sums = [prior, value](Forward<T>& node) {
+        const T *weights = node.input(0).data(), *r = node.input(1).data(), *eps = node.input(2).data();
+        const auto sum_block = [&](Int i, Int count) {
+            return std::array{log_q(count, r + i, eps + i), prior ? prior->log_prob(weights + i, count) : 0.0};
+        };
+        write_pair(value ? sum_over_blocks(node.input(0).size(), sum_block) : unknown, node.value());
+    };
+    return {drawn, tape.record_second("log_q_log_p", std::array{drawn, rho, kept}, Shape{2}, sums)};
 }
 
 // E log q = sum -log sigma - log(2 pi e) / 2        E log p = sum -(mu^2 + sigma^2) / (2 s^2) - log s - log(2 pi) / 2
@@ -187,10 +193,9 @@ Var<T> expected_log_q_log_p(Var<T> mu, Var<T> rho, double prior_sd, bool value) 
         throw ShapeError("expected_log_q_log_p: mu " + to_string(mu.shape()) + " and rho " + to_string(rho.shape()) +
                          " differ in shape");
     const double precision = 1 / (prior_sd * prior_sd);
-    const T *m = mu.value().data(), *r = rho.value().data();
-    std::array<double, 2> sums = unknown;
-    if (value)
-        sums = sum_over_blocks(mu.size(), [&](Int i, Int count) {
+    const auto forward = [prior_sd, precision, value](Forward<T>& node) {
+        const T *m = node.input(0).data(), *r = node.input(1).data();
+        const auto sum_block = [&](Int i, Int count) {
             const auto sum = [&](const auto& f, const auto&... in) {
                 return static_cast<double>(kernels::reduce_serial<kernels::Sum, T>(count, f, in...));
             };
@@ -203,9 +208,11 @@ Var<T> expected_log_q_log_p(Var<T> mu, Var<T> rho, double prior_sd, bool value) 
                 Stream<T>{m + i}, Stream<T>{r + i});
             const auto n = static_cast<double>(count);
             return std::array{-logs - n * (log_sqrt_2pi + 0.5),
-                              -0.5 * precision * squares - n * (std::log(prior_sd) + log_sqrt_2pi)};
-        });
-    return record("expected_log_q_log_p", {mu, rho}, pair_of(mu.state(), sums), [precision](Backward<T>& b) {
+                              -0.5 * precision * squares - n * (math::log(prior_sd) + log_sqrt_2pi)};
+        };
+        write_pair(value ? sum_over_blocks(node.input(0).size(), sum_block) : unknown, node.value());
+    };
+    return record("expected_log_q_log_p", {mu, rho}, Shape{2}, forward, [precision](Backward<T>& b) {
         const Int n = b.input(0).size();
         const Batch<T> gq(b.grad()[0]), gp(b.grad()[1] * static_cast<T>(-precision));
         kernels::map_into(

@@ -1,5 +1,6 @@
 #include <pollen/samplers/calibration/detail/simulations.hpp>
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
@@ -93,7 +94,7 @@ void check_simulation(const char* who, const Simulation<T>& model) {
 }
 
 std::string false_alarms(std::int64_t tests, double level) {
-    const double chance = -std::expm1(static_cast<double>(tests) * std::log1p(-level));
+    const double chance = -math::expm1(static_cast<double>(tests) * math::log1p(-level));
     return "a right sampler fails in about one of " + std::to_string(std::llround(1 / chance)) + " such tests";
 }
 

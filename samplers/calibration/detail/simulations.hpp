@@ -40,8 +40,8 @@ void tested_values(Potential<T>& posterior, std::span<const T> theta, std::span<
 template <Real T>
 void check_simulation(const char* who, const Simulation<T>& model);
 
-// How often one of so many p-values is below the level by chance: "a right sampler fails in about one of 26 such
-// tests".
+// How often at least one of `tests` p-values is below the level by chance: "a right sampler fails in about one of 26
+// such tests".
 std::string false_alarms(std::int64_t tests, double level);
 void check_level(const char* who, double level);
 

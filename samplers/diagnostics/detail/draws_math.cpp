@@ -13,6 +13,30 @@ namespace {
 
 bool less(const PlacedDraw& a, const PlacedDraw& b) { return a.value < b.value; }
 
+// A sum with about twice the digits of a double (Neumaier, 1974): `rest` is what the additions to `high` lost.
+struct LongSum {
+    double high = 0, rest = 0;
+
+    void add(double x) {
+        const double sum = high + x;
+        rest += std::abs(high) >= std::abs(x) ? (high - sum) + x : (x - sum) + high;
+        high = sum;
+    }
+    double value() const { return std::isfinite(high) ? high + rest : high; }
+};
+
+// The mean of scale x. The second sum makes the mean of equal numbers exactly what they are. The scale is a power of 2;
+// it is for numbers whose sum would overflow.
+double scaled_mean(std::span<const double> x, double scale) {
+    const auto n = static_cast<double>(x.size());
+    LongSum total, rest;
+    for (const double v : x) total.add(v * scale);
+    const double first = total.value() / n;
+    if (!std::isfinite(first)) return first;
+    for (const double v : x) rest.add(v * scale - first);
+    return first + rest.value() / n;
+}
+
 }  // namespace
 
 ChainBlock split_chains(std::span<const double> values, std::size_t chains) {
@@ -30,21 +54,16 @@ ChainBlock split_chains(std::span<const double> values, std::size_t chains) {
 }
 
 double mean(std::span<const double> x) {
-    const auto n = static_cast<long double>(x.size());
-    long double total = 0, rest = 0;
-    for (const double v : x) total += v;
-    const long double first = total / n;
-    if (!std::isfinite(first)) return static_cast<double>(first);
-    for (const double v : x) rest += v - first;
-    return static_cast<double>(first + rest / n);
+    const double plain = scaled_mean(x, 1);
+    return std::isfinite(plain) ? plain : scaled_mean(x, 0x1p-64) * 0x1p64;
 }
 
 double variance(std::span<const double> x) {
     if (x.size() < 2) return nothing;
     const double centre = mean(x);
-    long double total = 0;
-    for (const double v : x) total += static_cast<long double>(v - centre) * (v - centre);
-    return static_cast<double>(total / static_cast<long double>(x.size() - 1));
+    LongSum total;
+    for (const double v : x) total.add((v - centre) * (v - centre));
+    return total.value() / static_cast<double>(x.size() - 1);
 }
 
 bool any_nan(std::span<const double> x) {

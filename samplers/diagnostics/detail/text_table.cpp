@@ -1,3 +1,4 @@
+#include <pollen/autograd/math.hpp>
 #include <pollen/samplers/diagnostics/detail/text_table.hpp>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ std::string number_text(double x) {
     const double size = std::abs(x);
     if (size == 0) return "0";
     if (size >= 1e-3 && size < 1e6)
-        return to_text(x, std::chars_format::fixed, std::max(0, 3 - static_cast<int>(std::floor(std::log10(size)))));
+        return to_text(x, std::chars_format::fixed, std::max(0, 3 - static_cast<int>(std::floor(math::log10(size)))));
     return to_text(x, std::chars_format::scientific, 3);
 }
 

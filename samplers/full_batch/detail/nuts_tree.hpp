@@ -1,8 +1,8 @@
 #pragma once
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/samplers/full_batch/detail/hamiltonian.hpp>
 
-#include <cmath>
 #include <limits>
 
 // The trees of NUTS.
@@ -11,7 +11,7 @@ namespace pollen::detail {
 inline double log_sum_exp(double a, double b) {
     if (a == -std::numeric_limits<double>::infinity()) return b;
     if (b == -std::numeric_limits<double>::infinity()) return a;
-    return a > b ? a + std::log1p(std::exp(b - a)) : b + std::log1p(std::exp(a - b));
+    return a > b ? a + math::log1p(math::exp(b - a)) : b + math::log1p(math::exp(a - b));
 }
 
 // A point that a tree proposes.
@@ -60,7 +60,7 @@ bool turns_back(const Tree<T>& a, const Tree<T>& b, T* sum) {
     const T *pa = a.back().momentum.data(), *pb = b.front().momentum.data();
     const T *ua = a.back().velocity.data(), *ub = b.front().velocity.data();
     // Four elements at a time, so that the additions do not wait for each other.
-    typedef double Four __attribute__((vector_size(4 * sizeof(double))));
+    using Four __attribute__((vector_size(4 * sizeof(double)))) = double;
     Four x[6] = {};
     const auto add = [&](std::size_t i, const auto& load) {
         const Four left = load(ra + i), right = load(rb + i), all = left + right;

@@ -147,11 +147,12 @@ void ChainRunner::advance(double seconds, const std::function<bool()>& stop, Run
 }
 
 ChainStatus ChainRunner::status() const {
-    return {.steps = state_.steps,
-            .warmup = state_.steps < plan_->options.warmup,
-            .acceptance = acceptance_sum_ / static_cast<double>(std::max<std::int64_t>(acceptance_count_, 1)),
-            .step_size = last_step_size_,
-            .divergences = state_.divergences};
+    return {
+        .steps = state_.steps,
+        .warmup = state_.steps < plan_->options.warmup,
+        .acceptance = acceptance_sum_ / static_cast<double>(std::max<std::int64_t>(acceptance_count_, 1)),
+        .step_size = last_step_size_,
+        .divergences = facts_.hamiltonian || state_.divergences > 0 ? std::optional(state_.divergences) : std::nullopt};
 }
 
 void ChainRunner::append_rows() {

@@ -36,7 +36,7 @@ using VisitState = std::function<void(StateVisitor&)>;
 // of the chain is one tensor a name, numbered in the order of the visit.
 void write_state(const std::string& path, const RunState& state, const VisitState& visit, const RunDescription& about);
 
-// Restores what write_state saved into a chain of so many dimensions that was just begun. A FileError says what is
+// Restores what write_state saved into a chain that was just begun. A FileError says what is
 // wrong with the file, or what differs: another model, sampler, seed, option or version.
 RunState read_state(const std::string& path, const VisitState& visit, const RunDescription& about,
                     std::int64_t dimensions, const ReadLimits& limits);

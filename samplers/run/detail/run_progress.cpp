@@ -50,24 +50,27 @@ std::string status_text(const ChainStatus& s, std::int64_t total, const std::str
         std::snprintf(part, sizeof part, "  step %.3g", s.step_size);
         text += part;
     }
-    return text + "  " + std::to_string(s.divergences) +
-           (brief                ? " div"
-            : s.divergences == 1 ? " divergence"
-                                 : " divergences");
+    if (!s.divergences) return text;
+    return text + "  " + std::to_string(*s.divergences) +
+           (brief                 ? " div"
+            : *s.divergences == 1 ? " divergence"
+                                  : " divergences");
 }
 
 std::string all_text(std::span<const ChainStatus> chains, std::int64_t total) {
     std::int64_t done = 0, divergences = 0, finished = 0, warm = 0;
+    bool can_diverge = false;
     for (const ChainStatus& s : chains) {
-        done += s.steps, divergences += s.divergences;
+        done += s.steps, divergences += s.divergences.value_or(0);
+        can_diverge = can_diverge || s.divergences;
         finished += s.steps >= total;
         warm += s.steps < total && s.warmup;
     }
     const std::int64_t all = std::ssize(chains) * total;
     return std::to_string(all > 0 ? 100 * done / all : 100) + " % of " + std::to_string(chains.size()) +
            " chains: " + std::to_string(warm) + " in the warm-up, " +
-           std::to_string(std::ssize(chains) - warm - finished) + " sampling, " + std::to_string(finished) + " done, " +
-           std::to_string(divergences) + " div";
+           std::to_string(std::ssize(chains) - warm - finished) + " sampling, " + std::to_string(finished) + " done" +
+           (can_diverge ? ", " + std::to_string(divergences) + " div" : "");
 }
 
 RunProgress::RunProgress(Show show, std::vector<std::int64_t> first, std::int64_t total)

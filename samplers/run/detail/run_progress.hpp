@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,11 +18,11 @@ struct ChainStatus {
     bool warmup = true;
     double acceptance = std::numeric_limits<double>::quiet_NaN();  // the mean of the present phase
     double step_size = std::numeric_limits<double>::quiet_NaN();
-    std::int64_t divergences = 0;
+    std::optional<std::int64_t> divergences = {};  // none: the sampler cannot diverge
 };
 
 // The progress of a chain: "sampling  45 %  12 s left  acceptance 0.87  step 0.312  0 divergences", or, if `brief`,
-// "sampling  45 %  12 s left  accept 0.87  step 0.312  0 div".
+// "sampling  45 %  12 s left  accept 0.87  step 0.312  0 div". What the sampler does not have is left out.
 std::string status_text(const ChainStatus& status, std::int64_t total, const std::string& time_left, bool brief);
 
 // The same of all chains in one line, for more of them than a terminal has rows:

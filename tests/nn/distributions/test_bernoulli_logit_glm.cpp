@@ -156,4 +156,14 @@ BOOST_AUTO_TEST_CASE(errors) {
                }) == op + "no argument is a Var, so there is no tape; log_prob_each works on tensors alone");
 }
 
+// All products underflow to -0. The sum of the last column, which does not fill all lanes, begins at +0.
+BOOST_AUTO_TEST_CASE(signs_of_zeros_do_not_depend_on_the_width_of_vectors) {
+    Tape<float> tape;
+    const Var<float> alpha = tape.variable(Tensor<float>::scalar(-40)),
+                     beta = tape.variable(Tensor<float>::zeros({17}));
+    tape.backward(bernoulli_logit_glm_lpmf(Indices::zeros({8}), Tensor<float>::full({8, 17}, 1e-30f), alpha, beta));
+    const Tensor<float> gradient = beta.grad();
+    for (std::int64_t j = 0; j < 17; ++j) BOOST_TEST(std::signbit(gradient(j)) == (j < 16), "column " << j);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 #include "../../support.hpp"
 
+#include <pollen/autograd/math.hpp>
 #include <pollen/nn/likelihoods/gaussian.hpp>
 #include <pollen/nn/module/sequential.hpp>
 #include <pollen/nn/potentials/network_potential.hpp>
@@ -21,7 +22,7 @@ BOOST_AUTO_TEST_CASE(hierarchical_prior) {
     BayesDense<double> net(1, 1, {.prior = HierarchicalPrior{3}, .posterior = mean_field<double>(0.5)},
                            {.bias = false});
     initialise<double>(net, 1);
-    BOOST_TEST(net.weights()[0].log_tau.value.item() == std::log(3.0));
+    BOOST_TEST(net.weights()[0].log_tau.value.item() == math::log(3.0));
     const double log_tau = 0.4, tau = std::exp(log_tau);
     net.weights()[0].log_tau.value = Tensor<double>::scalar(log_tau);
     const Parameters<double> parameters(net);

@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(errors_of_layers) {
                "Embedding: input 0 is nan; whole numbers from 0 to 2 are needed");
 }
 
-// A container of one's own: the sum of two networks.
+// A container of your own: the sum of two networks.
 struct Sum final : Layer<Sum, double> {
     Sum(Part<double> a, Part<double> b) : left(std::move(a)), right(std::move(b)) {}
     Var<double> forward(Pass<double>& pass, Var<double> x) const override {

@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(noise_that_underflows) {
     check_extreme_noise<double>(StudentT<double>::learned(4));
 }
 
-// A likelihood of one's own in densities that throw out of their domain: such a point has no density.
+// A likelihood of your own in densities that throw out of their domain: such a point has no density.
 class Scaled final : public Concrete<Scaled, Likelihood<double>> {
   public:
     std::string describe() const override { return "scaled"; }

@@ -13,7 +13,7 @@ namespace tt = boost::test_tools;
 
 namespace {
 
-// A prior of one's own, weight by weight, with a check.
+// A prior of your own, weight by weight, with a check.
 struct LogisticPrior {
     double scale = 1;
 

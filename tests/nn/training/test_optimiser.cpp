@@ -1,7 +1,7 @@
 #include "../../support.hpp"
 
 #include <pollen/autograd/parallel.hpp>
-#include <pollen/nn/training/optimiser.hpp>
+#include <pollen/nn/training/optimisers.hpp>
 
 using namespace pollen;
 using namespace pollen::test;

@@ -5,6 +5,7 @@
 #include <pollen/nn/layers/dense.hpp>
 #include <pollen/nn/module/sequential.hpp>
 #include <pollen/nn/priors.hpp>
+#include <pollen/nn/training/optimisers.hpp>
 #include <pollen/nn/training/update.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 

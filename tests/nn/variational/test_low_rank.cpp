@@ -3,7 +3,7 @@
 #include <pollen/nn/distributions/multivariate_normal.hpp>
 #include <pollen/nn/module/sequential.hpp>
 #include <pollen/nn/variational/bayes.hpp>
-#include <pollen/nn/variational/low_rank.hpp>
+#include <pollen/nn/variational/low_rank_log_q.hpp>
 
 #include <algorithm>
 

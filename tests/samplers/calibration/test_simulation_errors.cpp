@@ -9,21 +9,24 @@ using namespace pollen::test;
 // What calibrate() and geweke_test() refuse, and how they end before their time.
 BOOST_AUTO_TEST_SUITE(check_errors)
 
+// On one thread: other threads may finish their chains before the signal is delivered.
 BOOST_AUTO_TEST_CASE(interrupts) {
-    std::atomic<int> steps = 0;
-    const Calibration c = calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 5000}, few);
-    BOOST_TEST(c.interrupted);
-    BOOST_TEST(c.replications > 0);
-    BOOST_TEST(c.replications < 100);
-    BOOST_TEST(std::ssize(c.quantities[0].ranks) == c.replications);
-    BOOST_TEST(summary(c).find("Warning: interrupted before all replications were done.\n") != std::string::npos);
-    steps = 0;
-    const GewekeTest g = geweke_test(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 100}, some);
-    BOOST_TEST(g.interrupted);
-    BOOST_TEST(g.chains == 0);
-    BOOST_TEST(!g.passed());
-    steps = 0;
-    BOOST_TEST(!calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 1}, few).passed());
+    with_threads(1, [] {
+        std::atomic<int> steps = 0;
+        const Calibration c = calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 5000}, few);
+        BOOST_TEST(c.interrupted);
+        BOOST_TEST(c.replications > 0);
+        BOOST_TEST(c.replications < 100);
+        BOOST_TEST(std::ssize(c.quantities[0].ranks) == c.replications);
+        BOOST_TEST(summary(c).find("Warning: interrupted before all replications were done.\n") != std::string::npos);
+        steps = 0;
+        const GewekeTest g = geweke_test(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 100}, some);
+        BOOST_TEST(g.interrupted);
+        BOOST_TEST(g.chains == 0);
+        BOOST_TEST(!g.passed());
+        steps = 0;
+        BOOST_TEST(!calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 1}, few).passed());
+    });
 }
 
 BOOST_AUTO_TEST_CASE(errors_of_options) {

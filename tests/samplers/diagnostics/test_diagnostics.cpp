@@ -79,9 +79,9 @@ BOOST_AUTO_TEST_CASE(as_posterior_has_them) {
             if (k < 2 && c.special == Special::constant_within && expected > 1e12) expected = infinity;
             const bool both_nan = std::isnan(got[k]) && std::isnan(expected), equal = got[k] == expected;
             const double error = both_nan || equal ? 0 : std::abs(got[k] / expected - 1);
-            BOOST_TEST(error <= 1e-8, "case " << i + 1 << " (" << c.chains << " chains of " << c.draws << ", special "
-                                              << static_cast<int>(c.special) << "), " << posterior::names[k] << ": "
-                                              << got[k] << " is not " << expected);
+            BOOST_TEST(error <= 1e-12, "case " << i + 1 << " (" << c.chains << " chains of " << c.draws << ", special "
+                                               << static_cast<int>(c.special) << "), " << posterior::names[k] << ": "
+                                               << got[k] << " is not " << expected);
             worst = std::max(worst, error);
             numbers += !std::isnan(expected);
         }

@@ -185,7 +185,8 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
         const Draws draws = some_draws(weights);
         const std::vector<std::string> files = write_stan_csv(folder.path(), draws);
         const Draws read = read_stan_csv(files);
-        BOOST_TEST(std::memcmp(read.values.data(), draws.values.data(), 54 * sizeof(double)) == 0);
+        const bool same_bits = std::memcmp(read.values.data(), draws.values.data(), 54 * sizeof(double)) == 0;
+        BOOST_TEST(same_bits);
         BOOST_TEST(read.values.shape() == draws.values.shape());
         BOOST_TEST(read["0_weight"](1, 2, 1, 0) == draws["0.weight"](1, 2, 1, 0));
         BOOST_TEST(read["0.weight"] == draws["0.weight"]);
@@ -211,7 +212,8 @@ BOOST_AUTO_TEST_CASE(directories) {
     const Draws draws = some_draws(false);
     write_stan_csv(folder / "new/run", draws);
     const Draws read = read_stan_csv(folder / "new/run");
-    BOOST_TEST(std::memcmp(read.values.data(), draws.values.data(), 54 * sizeof(double)) == 0);
+    const bool same_bits = std::memcmp(read.values.data(), draws.values.data(), 54 * sizeof(double)) == 0;
+    BOOST_TEST(same_bits);
     BOOST_TEST(read.files.size() == draws.chains.size());
     BOOST_TEST(read_stan_csv(folder / "new/run/chain_2.csv").chains[0].chain == 2);
     BOOST_TEST(error_of<FileError>([&] { read_stan_csv(folder / "new"); }) ==

@@ -134,11 +134,10 @@ BOOST_AUTO_TEST_CASE(hmc) {
 }
 
 BOOST_AUTO_TEST_CASE(mala) {
-    // Chains stay long where tau is small: with some seeds tau has fewer than 10,000 effective draws.
-    check<Mala>({{schools, {}, 10000, 1000, 10, 3000},
+    check<Mala>({{schools, {.target_acceptance = 0.8}, 10000, 10000, 20, 3000},
                  {"sblri-blr", {.metric = dense}, 10000, 10000, 8, 3000},
                  {"nes1980-nes", {.metric = dense}, 10000, 10000, 4, 3000},
-                 {"kidiq-kidscore_momhsiq", {.metric = dense}, 10000, 10000, 2, 3000},
+                 {"kidiq-kidscore_momhsiq", {.metric = dense}, 10000, 10000, 4, 3000},
                  {"german_credit", {}, 10000, 10000, 13, 3000}});
 }
 

@@ -1,5 +1,5 @@
 #include "../run/run_files.hpp"
-#include "noisy_gaussian.hpp"
+#include "minibatch_checks.hpp"
 
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/layers/dense.hpp>

@@ -1,4 +1,4 @@
-#include "noisy_gaussian.hpp"
+#include "minibatch_checks.hpp"
 
 #include <pollen/samplers/diagnostics/weighted.hpp>
 #include <pollen/samplers/minibatch/detail/batch_gradient.hpp>

@@ -359,7 +359,11 @@ BOOST_AUTO_TEST_CASE(progress_says_how_far_a_chain_is) {
     BOOST_TEST(detail::status_text(s, 2000, "  12 s left", false) ==
                "sampling  45 %  12 s left  acceptance 0.87  step 0.312  1 divergence");
     BOOST_TEST(detail::status_text(s, 900, "", true) == "done     100 %  accept 0.87  step 0.312  1 div");
-    BOOST_TEST(detail::status_text({}, 10, "", false) == "warm-up    0 %  0 divergences");
+    BOOST_TEST(detail::status_text({.divergences = 0}, 10, "", false) == "warm-up    0 %  0 divergences");
+    // A sampler that cannot diverge.
+    BOOST_TEST(detail::status_text({}, 10, "", false) == "warm-up    0 %");
+    BOOST_TEST(detail::all_text(std::vector<detail::ChainStatus>(2), 10) ==
+               "0 % of 2 chains: 2 in the warm-up, 0 sampling, 0 done");
 }
 
 BOOST_AUTO_TEST_CASE(no_draws_at_all) {

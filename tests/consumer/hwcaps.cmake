@@ -1,0 +1,61 @@
+# A shared library for two kinds of CPUs: both files are installed, they are the same library to the linker, and the
+# loader takes the right one. On a small library, which has pollen's rules; and on pollen if it was built in this way.
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/build.cmake)
+
+# The SONAME of a library, and the symbols of its interface: without those that only exist for one vector width.
+function(interface file soname symbols)
+    execute_process(COMMAND objdump -p ${file} OUTPUT_VARIABLE header COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX MATCH "SONAME +[^\n]+" header "${header}")
+    set(${soname} "${header}" PARENT_SCOPE)
+    execute_process(COMMAND nm --dynamic --defined-only --demangle --format=posix ${file} OUTPUT_VARIABLE names
+                    COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX REPLACE " [A-Za-z] [0-9a-f]+ [0-9a-f]*\n" "\n" names "${names}")
+    string(REGEX REPLACE "\n[^\n]*(xsimd::|kernels::|[{]lambda|std::|__gnu|virtual thunk)[^\n]*" "" names "\n${names}")
+    set(${symbols} "${names}" PARENT_SCOPE)
+endfunction()
+
+function(check_tree prefix)
+    file(GLOB_RECURSE wide ${prefix}/lib*/glibc-hwcaps/x86-64-v4/libpollen.so.*.*.*)
+    file(GLOB_RECURSE narrow ${prefix}/lib*/libpollen.so.*.*.*)
+    list(FILTER narrow EXCLUDE REGEX glibc-hwcaps)
+    list(LENGTH wide wide_count)
+    list(LENGTH narrow narrow_count)
+    if(NOT wide_count EQUAL 1 OR NOT narrow_count EQUAL 1)
+        message(FATAL_ERROR "${prefix} needs one library of each kind, and has: ${narrow} ${wide}")
+    endif()
+    interface(${narrow} narrow_soname narrow_symbols)
+    interface(${wide} wide_soname wide_symbols)
+    if(NOT narrow_soname STREQUAL wide_soname OR narrow_soname STREQUAL "")
+        message(FATAL_ERROR "${narrow_soname} and ${wide_soname} differ")
+    endif()
+    if(NOT narrow_symbols STREQUAL wide_symbols OR narrow_symbols STREQUAL "")
+        file(WRITE ${WORK}/narrow.txt "${narrow_symbols}")
+        file(WRITE ${WORK}/wide.txt "${wide_symbols}")
+        message(FATAL_ERROR "the symbols of ${narrow} and ${wide} differ: see ${WORK}/narrow.txt and wide.txt")
+    endif()
+endfunction()
+
+set(prefix ${WORK}/hwcaps_prefix)
+file(REMOVE_RECURSE ${prefix})
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${CMAKE_CURRENT_LIST_DIR}/hwcaps -B ${WORK}/hwcaps -D CMAKE_CXX_COMPILER=${COMPILER}
+    -D POLLEN_SOURCE=${POLLEN_SOURCE})
+run(${CMAKE_COMMAND} --build ${WORK}/hwcaps)
+run(${CMAKE_COMMAND} --install ${WORK}/hwcaps --prefix ${prefix})
+check_tree(${prefix})
+# The program prints which library it has got, and which one is right for this CPU. A mask hides the wide one.
+execute_process(COMMAND ${prefix}/bin/program OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" said "${said}")
+list(GET said 0 got)
+list(GET said 1 right)
+execute_process(COMMAND /lib64/ld-linux-x86-64.so.2 --glibc-hwcaps-mask x86-64-v3 ${prefix}/bin/program
+                OUTPUT_VARIABLE masked COMMAND_ERROR_IS_FATAL ANY)
+if(NOT got STREQUAL right OR NOT masked MATCHES "^pollen x86-64-v3\n")
+    message(FATAL_ERROR "the loader took ${got} instead of ${right}, and behind a mask ${masked}")
+endif()
+message(STATUS "the loader took ${got}")
+
+file(GLOB_RECURSE installed ${WORK}/prefix/*/libpollen.so.*)
+if(installed MATCHES glibc-hwcaps)
+    check_tree(${WORK}/prefix)
+endif()
