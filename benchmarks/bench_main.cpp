@@ -1,5 +1,5 @@
 // Runs the rows of all suites with Google Benchmark, the two sides of a row in alternation, and compares the fastest
-// repetition of each. usage: pollen_bench [SUITE] [--json FILE]
+// repetition of each. usage: pollen_bench [SUITE | ROW]... [--json FILE]
 #include "bench.hpp"
 #include "openblas_peer.hpp"
 #include "peers.hpp"
@@ -130,25 +130,28 @@ int fail(const std::string& message) {
 }
 
 int run(int argc, char** argv) {
-    std::string suite, path;
+    std::set<std::string> suites, names, asked;
+    for (const Row& row : rows()) {
+        suites.insert(row.suite);
+        names.insert(row.name);
+    }
+    std::string path;
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
         if (argument == "--json") {
             if (++i == argc) return fail("--json needs a file");
             path = argv[i];
-        } else if (suite.empty()) {
-            suite = argument;
+        } else if (suites.contains(argument) || names.contains(argument)) {
+            asked.insert(argument);
         } else {
-            return fail("one suite at most, not also " + argument);
+            std::string known;
+            for (const std::string& suite : suites) known += " " + suite;
+            return fail("there is no suite and no row " + argument + "; the suites are:" + known);
         }
     }
-    std::set<std::string> suites;
-    for (const Row& row : rows()) suites.insert(row.suite);
-    if (!suite.empty() && !suites.contains(suite)) {
-        std::string known;
-        for (const std::string& name : suites) known += " " + name;
-        return fail("there is no suite " + suite + "; there are:" + known);
-    }
+    std::vector<const Row*> chosen;
+    for (const Row& row : rows())
+        if (asked.empty() || asked.contains(row.suite) || asked.contains(row.name)) chosen.push_back(&row);
 
     char name[] = "pollen_bench", time[] = "--benchmark_min_time=0.02",
          interleave[] = "--benchmark_enable_random_interleaving=true";
@@ -157,13 +160,9 @@ int run(int argc, char** argv) {
     benchmark::Initialize(&count, arguments);
 
     std::vector<std::string> wanted;
-    for (const Row& row : rows()) {
-        if ((suite.empty() || row.suite == suite) && !row.peer_work && !row.peer_value) wanted.push_back(row.name);
-    }
+    for (const Row* row : chosen)
+        if (!row->peer_work && !row->peer_value) wanted.push_back(row->name);
     const Peers peers(wanted);
-    std::vector<const Row*> chosen;
-    for (const Row& row : rows())
-        if (suite.empty() || row.suite == suite) chosen.push_back(&row);
     std::printf(
         "%d threads, OpenBLAS kernels: %s; the fastest of %d rounds of %d repetitions; a ratio below its goal "
         "is marked <\n\n",

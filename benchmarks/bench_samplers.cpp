@@ -1,5 +1,6 @@
 // Steps of samplers: a leapfrog step of NUTS, all of NUTS included, beside Stan's (peers/stan_peer.R has the same
-// models); SGLD and SGHMC on networks, batch 128, float, beside PyTorch's (peers/torch_peer.py); chains side by side.
+// models); SGLD and SGHMC on networks, batch 128, float, and the gradient of a small network over all items, beside
+// PyTorch's (peers/torch_peer.py); chains side by side.
 #include "bench.hpp"
 #include "networks.hpp"
 
@@ -146,6 +147,38 @@ void add_step(const std::string& name, Sequential<float> net, const Sampler& sam
          .goal = goal});
 }
 
+// U and its gradient for a network of 5 inputs, two hidden layers of 16, a predicted mean and sd, and a N(0, 1) prior:
+// what a full-batch sampler asks for at every leapfrog step.
+void add_gradient(std::int64_t items, double goal) {
+    struct Setting {
+        NetworkPotential<float> potential;
+        std::vector<float> theta = potential.start(1), gradient = theta;
+
+        Setting(const Sequential<float>& net, const Dataset<float>& data)
+            : potential(net, Gaussian<float>::predicted(), data, {.prior = GaussianPrior{.sd = 1}}) {}
+    };
+    const auto setting = later([=] {
+        Dataset<float> data{.inputs = Tensor<float>::empty({items, 5}), .targets = Tensor<float>::empty({items})};
+        Random random(1);
+        random.fill_normal(data.inputs.mutable_values());
+        random.fill_normal(data.targets.mutable_values());
+        const Sequential net{Dense(5, 16), Relu(), Dense(16, 16), Relu(), Dense(16, 2)};
+        return std::make_unique<Setting>(net, data);
+    });
+    add({.suite = "samplers",
+         .name = "bnn_gradient_" + std::to_string(items),
+         .unit = Unit::milliseconds(),
+         .ours =
+             [setting] {
+                 Setting& s = *setting();
+                 const Energy energy = s.potential.evaluate(s.theta, s.gradient);
+                 keep(&energy);
+             },
+         .peer = "PyTorch",
+         .goal = goal,
+         .threads = 2});
+}
+
 // As many leapfrog steps by four chains, and by one that has all threads to itself.
 void add_chains() {
     auto model = std::make_shared<ModelPotential<double>>(logistic());
@@ -169,7 +202,10 @@ const Register rows([] {
     add_nuts("nuts_volatility", volatility, 60, 3, 8);
     add_step("sgld_mlp_1200", mlp(1200), Sgld{.step_size = 1e-6, .batch = batch_size}, 2.5);
     add_step("sghmc_mlp_1200", mlp(1200), Sghmc{.step_size = 1e-7, .friction = 0.1, .batch = batch_size}, 2.5);
-    add_step("sgld_lenet", lenet(), Sgld{.step_size = 1e-6, .batch = batch_size}, 1.6);
+    add_step("sgld_lenet", lenet(), Sgld{.step_size = 1e-6, .batch = batch_size}, 1.8);
+    add_gradient(100, 60);
+    add_gradient(1052, 12);
+    add_gradient(12165, 6);
     add_chains();
 });
 

@@ -1,5 +1,5 @@
-// Training steps as a program makes them: the tape, the layers, the likelihood and the optimiser together, batch 128,
-// float. PyTorch does the same in peers/torch_peer.py.
+// Training steps as a program makes them: the tape, the layers, the likelihood and the optimiser together, float, batch
+// 128 of digits or 64 of colour images. PyTorch does the same in peers/torch_peer.py.
 #include "bench.hpp"
 #include "floor_bbb.hpp"
 #include "networks.hpp"
@@ -47,9 +47,10 @@ class Steps {
                                     -1.0f / 60000};  // of Bayesian layers: log q - log p, shared by all items
 };
 
-void add_step(const std::string& name, Sequential<float> net, Optimiser optimiser, double goal) {
+void add_step(const std::string& name, Sequential<float> net, Optimiser optimiser, double goal,
+              const Dataset<float>& images = random_images(batch_size)) {
     auto steps = std::make_shared<Steps>(std::move(net), std::move(optimiser));
-    auto batch = std::make_shared<Dataset<float>>(random_images(batch_size));
+    auto batch = std::make_shared<Dataset<float>>(images);
     add({.suite = "training",
          .name = name,
          .unit = Unit::milliseconds(),
@@ -125,10 +126,13 @@ void add_pipeline() {
 const Register rows([] {
     add_step("sgd_mlp_1200", mlp(1200), Sgd{.rate = 0.01}, 2);
     add_step("adam_mlp_1200", mlp(1200), Adam{.rate = 0.001}, 2);
-    add_step("sgd_lenet", lenet(), Sgd{.rate = 0.01}, 1.5);
+    add_step("sgd_lenet", lenet(), Sgd{.rate = 0.01}, 1.8);
+    const Dataset<float> colour_images = random_images(64, 3, 32);
+    add_step("sgd_vgg", vgg(), Sgd{.rate = 1e-4}, 2, colour_images);
+    add_step("sgd_resnet20", resnet20(), Sgd{.rate = 1e-4}, 1.5, colour_images);
     add_pipeline();
     add_step("bbb_mlp_1200", bayes(mlp(1200)), Sgd{.rate = 0.01}, 6);
-    add_step("bbb_mlp_400", bayes(mlp(400)), Sgd{.rate = 0.01}, 5);
+    add_step("bbb_mlp_400", bayes(mlp(400)), Sgd{.rate = 0.01}, 6);
     add_floor(1200, 1);
     add_floor(400, 0.9);
     add_step("bbb_lenet", bayes(lenet()), Sgd{.rate = 0.01}, 2.2);
