@@ -1,6 +1,7 @@
 #include <pollen/autograd/detail/convolution.hpp>
 #include <pollen/autograd/kernels/conv2d.hpp>
 #include <pollen/autograd/kernels/reduce.hpp>
+#include <pollen/autograd/kernels/winograd.hpp>
 #include <pollen/autograd/ops/detail/images.hpp>
 
 #include <string>
@@ -32,28 +33,66 @@ Shape result(const Shape& x, const Shape& w, const Conv2dOptions& options) {
     return Shape{s.batch, s.groups * s.out, s.out_h, s.out_w};
 }
 
+// The sizes for Winograd's algorithm, and which of its products to use: none in double, or if it does not fit.
+template <Real T>
+struct FewerProducts {
+    kernels::WinogradShape shape{};
+    kernels::WinogradUse use{};
+
+    FewerProducts(const Shape& x, const Shape& w, const Conv2dOptions& o) {
+        constexpr Pair one = {1, 1};
+        if (!std::same_as<T, float> || o.groups != 1 || o.stride != one || o.dilation != one || w[2] != w[3]) return;
+        shape = {.batch = x[0], .in = x[1], .out = w[0], .height = x[2], .width = x[3], .taps = w[2]};
+        shape.pad_h = o.padding[0];
+        shape.pad_w = o.padding[1];
+        use = kernels::winograd_use(shape);
+    }
+};
+
 // With a bias, if there is a third input.
 template <Real T>
 void forward(Forward<T>& node, const Conv2dOptions& options) {
     const Tensor<T>&x = node.input(0), &w = node.input(1);
+    const T* bias = node.input_count() == 3 ? node.input(2).data() : nullptr;
+    if constexpr (std::same_as<T, float>)
+        if (const FewerProducts<T> f(x.shape(), w.shape(), options); f.use.y)
+            return kernels::winograd_y(f.shape, x.data(), w.data(), bias, false, node.value(), node.pool());
     Tensor<T> room;
     const T* images = pad_images(x.data(), x.shape(), options.padding, node.pool(), room);
-    const T* bias = node.input_count() == 3 ? node.input(2).data() : nullptr;
     kernels::convolve(convolution(x.shape(), w.shape(), options), images, w.data(), T(0), node.value(), bias);
 }
 
 template <Real T>
+void backward_x(Backward<T>& b, const T* dy, const Conv2dOptions& options) {
+    const Shape& x = b.input(0).shape();
+    const Tensor<T>& w = b.input(1);
+    if constexpr (std::same_as<T, float>)
+        if (const FewerProducts<T> f(x, w.shape(), options); f.use.dx) {
+            const GradientSlot<T> dx = b.slot(0);
+            return kernels::winograd_dx(f.shape, dy, w.data(), dx.fresh ? T(0) : T(1), dx.data, b.pool());
+        }
+    const kernels::Convolution c = convolution(x, w.shape(), options);
+    crop_images(b.slot(0), x, options.padding, b.pool(),
+                [&](T* dx, T beta) { kernels::convolve_dx(c, dy, w.data(), beta, dx, b.pool()); });
+}
+
+template <Real T>
+void backward_w(Backward<T>& b, const T* dy, const GradientSlot<T>& dw, const Conv2dOptions& options) {
+    const Tensor<T>& x = b.input(0);
+    const Shape& w = b.input(1).shape();
+    const T beta = dw.fresh ? T(0) : T(1);
+    if constexpr (std::same_as<T, float>)
+        if (const FewerProducts<T> f(x.shape(), w, options); f.use.dw)
+            return kernels::winograd_dw(f.shape, x.data(), dy, beta, dw.data, b.pool());
+    Tensor<T> room;
+    const T* images = pad_images(x.data(), x.shape(), options.padding, b.pool(), room);
+    kernels::convolve_dw(convolution(x.shape(), w, options), images, dy, beta, dw.data, b.pool());
+}
+
+template <Real T>
 void backward(Backward<T>& b, const Conv2dOptions& options) {
-    const Tensor<T>&u = b.input(0), &v = b.input(1);
-    const kernels::Convolution c = convolution(u.shape(), v.shape(), options);
-    if (b.wants(0))
-        crop_images(b.slot(0), u.shape(), options.padding, b.pool(),
-                    [&](T* dx, T beta) { kernels::convolve_dx(c, b.grad(), v.data(), beta, dx, b.pool()); });
-    if (const GradientSlot<T> dw = b.slot(1)) {
-        Tensor<T> again;
-        const T* padded = pad_images(u.data(), u.shape(), options.padding, b.pool(), again);
-        kernels::convolve_dw(c, padded, b.grad(), dw.fresh ? T(0) : T(1), dw.data, b.pool());
-    }
+    if (b.wants(0)) backward_x(b, b.grad(), options);
+    if (const GradientSlot<T> dw = b.slot(1)) backward_w(b, b.grad(), dw, options);
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <pollen/autograd/kernels/im2col.hpp>
+#include <pollen/autograd/pool.hpp>
+
+// Convolution with fewer multiplications, in float, for kernels of 3 x 3 and 5 x 5 and stride 1: F(4 x 4, 3 x 3) and
+// F(2 x 2, 5 x 5) of Winograd (winograd_transforms.hpp). Images are not padded beforehand. A product of the values at
+// each point takes the place of the product with the matrix of patches:
+//
+//     Y = A' [U . V] A,  U = G W G',  V = B' X B        dX = B [U . (A dY A')] B'        dW = G' [V . (A dY A')] G
+//
+// The products are sums over channels, or in dW over tiles. Y and dW take 36 products for each tile and pair of
+// channels, dX takes 49, for its errors' sake. Direct sums take 144 (3 x 3) or 100 (5 x 5).
+//
+// The root mean square error, against double, is at most 3 times that of the direct sums
+// (tests/autograd/test_winograd.cpp). An image's Y and dX do not depend on the other images. The same bits on every
+// CPU, at any number of threads.
+namespace pollen::kernels {
+
+struct WinogradShape {
+    std::int64_t batch, in, out;        // channels
+    std::int64_t height, width;         // of x, without its padding
+    std::int64_t taps;                  // 3 or 5, along each axis
+    std::int64_t pad_h = 0, pad_w = 0;  // at each side
+    std::int64_t out_h() const { return height + 2 * pad_h - taps + 1; }
+    std::int64_t out_w() const { return width + 2 * pad_w - taps + 1; }
+};
+
+// Which of the three products of a layer are faster this way, by its shape; the batch does not matter.
+struct WinogradUse {
+    bool y, dx, dw;
+};
+WinogradUse winograd_use(const WinogradShape& s);
+
+// Y + bias, and max(0, Y + bias) with relu. The bias may be null.
+void winograd_y(const WinogradShape& s, const float* x, const float* w, const float* bias, bool relu, float* y,
+                Pool& pool);
+void winograd_dx(const WinogradShape& s, const float* dy, const float* w, float beta, float* dx, Pool& pool);
+void winograd_dw(const WinogradShape& s, const float* x, const float* dy, float beta, float* dw, Pool& pool);
+
+}  // namespace pollen::kernels

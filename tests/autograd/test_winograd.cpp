@@ -1,0 +1,264 @@
+#include "ops/naive_conv2d.hpp"
+
+#include <pollen/autograd/kernels/conv2d.hpp>
+#include <pollen/autograd/kernels/winograd.hpp>
+#include <pollen/autograd/kernels/winograd_transforms.hpp>
+#include <pollen/autograd/ops/detail/images.hpp>
+
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+
+using namespace pollen;
+using namespace pollen::test;
+using kernels::WinogradShape;
+
+BOOST_AUTO_TEST_SUITE(winograd)
+
+namespace {
+
+using Int = std::int64_t;
+
+struct Results {
+    Tensor<float> y, dx, dw;
+};
+
+struct Case {
+    WinogradShape s;
+    Tensor<float> x, w, dy;
+    Shape y_shape() const { return Shape{s.batch, s.out, s.out_h(), s.out_w()}; }
+    Conv2dOptions options() const { return {.padding = {s.pad_h, s.pad_w}}; }
+};
+
+Case normal_case(const WinogradShape& s) {
+    Case c{s, cast<float>(normals(Shape{s.batch, s.in, s.height, s.width}, 1)),
+           cast<float>(normals(Shape{s.out, s.in, s.taps, s.taps}, 2)), Tensor<float>::zeros(Shape{1})};
+    c.dy = cast<float>(normals(c.y_shape(), 3));
+    return c;
+}
+
+// `fill` is what the results hold before, and `beta` whether it counts.
+Results by_winograd(const Case& c, float fill = 7, float beta = 0) {
+    Pool pool(Pool::Sharing::one_thread);
+    Results r{Tensor<float>::full(c.y_shape(), fill), Tensor<float>::full(c.x.shape(), fill),
+              Tensor<float>::full(c.w.shape(), fill)};
+    kernels::winograd_y(c.s, c.x.data(), c.w.data(), nullptr, false, r.y.mutable_data(), pool);
+    kernels::winograd_dx(c.s, c.dy.data(), c.w.data(), beta, r.dx.mutable_data(), pool);
+    kernels::winograd_dw(c.s, c.x.data(), c.dy.data(), beta, r.dw.mutable_data(), pool);
+    return r;
+}
+
+// The direct sums of kernels/conv2d.hpp.
+template <class T>
+std::vector<Tensor<T>> by_direct_sums(const Case& c) {
+    Pool pool(Pool::Sharing::one_thread);
+    const WinogradShape& s = c.s;
+    const Pair padding{s.pad_h, s.pad_w};
+    const kernels::Convolution d{.batch = s.batch,
+                                 .groups = 1,
+                                 .in = s.in,
+                                 .out = s.out,
+                                 .height = s.height + 2 * s.pad_h,
+                                 .width = s.width + 2 * s.pad_w,
+                                 .kernel_h = s.taps,
+                                 .kernel_w = s.taps,
+                                 .out_h = s.out_h(),
+                                 .out_w = s.out_w()};
+    const Tensor<T> x = cast<T>(c.x), w = cast<T>(c.w), dy = cast<T>(c.dy);
+    std::vector<Tensor<T>> r{Tensor<T>::zeros(c.y_shape()), Tensor<T>::zeros(c.x.shape()),
+                             Tensor<T>::zeros(c.w.shape())};
+    Tensor<T> room, dx_room = Tensor<T>::zeros(padded_shape(c.x.shape(), padding));
+    const T* images = pad_images(x.data(), c.x.shape(), padding, pool, room);
+    kernels::convolve<T>(d, images, w.data(), T(0), r[0].mutable_data());
+    kernels::convolve_dx<T>(d, dy.data(), w.data(), T(0), dx_room.mutable_data(), pool);
+    kernels::copy_strided(frame_plan(c.x.shape(), dx_room.shape(), true),
+                          dx_room.data() + padding[0] * dx_room.shape()[3] + padding[1], r[1].mutable_data());
+    kernels::convolve_dw<T>(d, images, dy.data(), T(0), r[2].mutable_data(), pool);
+    return r;
+}
+
+// The root mean square of a - b, relative to that of b.
+template <class T>
+double error(const Tensor<T>& a, const Tensor<double>& b) {
+    double sum = 0, size = 0;
+    for (Int i = 0; i < b.size(); ++i) {
+        const double d = static_cast<double>(a.data()[i]) - b.data()[i];
+        sum += d * d;
+        size += b.data()[i] * b.data()[i];
+    }
+    return std::sqrt(sum / size);
+}
+
+bool same_bits(const float* a, const float* b, Int n) {
+    return std::memcmp(a, b, static_cast<std::size_t>(n) * sizeof(float)) == 0;
+}
+
+// Image k of a batch.
+Tensor<float> part(const Tensor<float>& images, const Shape& one, Int k) {
+    Tensor<float> copy = Tensor<float>::zeros(one);
+    std::copy_n(images.data() + k * one.size(), one.size(), copy.mutable_data());
+    return copy;
+}
+
+// Shapes in which tiles stick out on every side, rows of tiles are cut, and channels do not fill a block.
+const std::vector<WinogradShape> shapes = {{2, 16, 16, 8, 8, 3, 1, 1},   {3, 17, 35, 9, 13, 3, 0, 0},
+                                           {1, 5, 3, 6, 5, 3, 2, 1},     {2, 20, 40, 43, 47, 3, 1, 1},
+                                           {2, 16, 18, 12, 12, 5, 0, 0}, {1, 33, 7, 11, 10, 5, 2, 2},
+                                           {2, 18, 16, 29, 31, 5, 2, 1}, {30, 16, 16, 4, 4, 3, 1, 1},
+                                           {1, 1, 1, 3, 3, 3, 0, 0},     {1, 2, 2, 5, 7, 5, 4, 4}};
+
+std::string name(const WinogradShape& s) {
+    std::ostringstream text;
+    text << s.batch << " x " << s.in << " -> " << s.out << ", " << s.height << " x " << s.width << ", kernel " << s.taps
+         << ", padding " << s.pad_h << ", " << s.pad_w;
+    return text.str();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(values_by_the_definition) {
+    for (const WinogradShape& s : shapes) {
+        BOOST_TEST_CONTEXT(name(s)) {
+            Case c = normal_case(s);
+            // naive_conv2d has a dL/dy of its own.
+            c.dy = cast<float>(normals(c.y_shape(), 11));
+            const auto expected = naive_conv2d(cast<double>(c.x), cast<double>(c.w), c.options());
+            const Results got = by_winograd(c);
+            const double most = 60 * static_cast<double>(std::numeric_limits<float>::epsilon());
+            check_near(got.y, expected[0], most);
+            check_near(got.dx, expected[1], most);
+            check_near(got.dw, expected[2], most);
+        }
+    }
+}
+
+// With seven points all coefficients are 1, 1/2 and 1/4: small whole numbers give exact results.
+BOOST_AUTO_TEST_CASE(dx_is_exact_for_whole_numbers) {
+    for (const WinogradShape& s : shapes) {
+        Case c = normal_case(s);
+        c.w = cast<float>(whole_numbers(c.w.shape(), 5, 7));
+        c.dy = cast<float>(whole_numbers(c.y_shape(), 7, 11));
+        BOOST_TEST(by_winograd(c).dx == cast<float>(by_direct_sums<double>(c)[1]));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(bias_and_relu) {
+    const Case c = normal_case({3, 17, 19, 9, 10, 3, 1, 1});
+    const Tensor<float> bias = cast<float>(normals(Shape{19}, 4));
+    Pool pool(Pool::Sharing::one_thread);
+    Tensor<float> y = by_winograd(c).y, with_bias = y, with_both = y;
+    kernels::winograd_y(c.s, c.x.data(), c.w.data(), bias.data(), false, with_bias.mutable_data(), pool);
+    kernels::winograd_y(c.s, c.x.data(), c.w.data(), bias.data(), true, with_both.mutable_data(), pool);
+    const Int pixels = c.s.out_h() * c.s.out_w();
+    for (Int i = 0; i < y.size(); ++i) {
+        const float sum = y.data()[i] + bias.data()[i / pixels % 19];
+        BOOST_REQUIRE_EQUAL(with_bias.data()[i], sum);
+        BOOST_REQUIRE_EQUAL(with_both.data()[i], sum > 0 ? sum : 0);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(results_are_added_or_replaced) {
+    const Case c = normal_case({2, 20, 18, 43, 15, 3, 1, 1});
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const Results fresh = by_winograd(c, nan), added = by_winograd(c, 0.5f, 1);
+    for (Int i = 0; i < fresh.dw.size(); ++i) BOOST_REQUIRE_EQUAL(added.dw.data()[i], 0.5f + fresh.dw.data()[i]);
+    for (Int i = 0; i < fresh.dx.size(); ++i)
+        BOOST_REQUIRE_SMALL(added.dx.data()[i] - (0.5f + fresh.dx.data()[i]), 1e-4f);
+    for (const float v : fresh.y) BOOST_REQUIRE(!std::isnan(v));
+}
+
+// Against double, in the root mean square, at most 3 times the error of the direct sums. Inputs are normal, or positive
+// as behind a rectifier.
+BOOST_AUTO_TEST_CASE(errors) {
+    for (const Int taps : {3, 5})
+        for (const Int channels : {16, 32, 64, 128})
+            for (const bool positive : {false, true}) {
+                Case c = normal_case({channels < 64 ? 24 : 6, channels, channels, 16, 16, taps, taps / 2, taps / 2});
+                if (positive)
+                    for (float& v : std::span(c.x.mutable_data(), static_cast<std::size_t>(c.x.size())))
+                        v = std::max(v, 0.0f);
+                const Results got = by_winograd(c);
+                const auto direct = by_direct_sums<float>(c);
+                const auto exact = by_direct_sums<double>(c);
+                const double ratios[] = {error(got.y, exact[0]) / error(direct[0], exact[0]),
+                                         error(got.dx, exact[1]) / error(direct[1], exact[1]),
+                                         error(got.dw, exact[2]) / error(direct[2], exact[2])};
+                BOOST_TEST_MESSAGE("kernel " << taps << ", " << channels << " channels, "
+                                             << (positive ? "positive" : "normal") << std::setprecision(3) << ": y "
+                                             << ratios[0] << ", dx " << ratios[1] << ", dw " << ratios[2]);
+                for (const double ratio : ratios) {
+                    BOOST_TEST(ratio < 3);
+                    BOOST_TEST(ratio > 0.2);
+                }
+            }
+}
+
+BOOST_AUTO_TEST_CASE(same_bits_at_any_number_of_threads) {
+    for (const WinogradShape& s :
+         {WinogradShape{9, 32, 48, 20, 20, 3, 1, 1}, WinogradShape{9, 32, 48, 20, 20, 5, 2, 2}}) {
+        const Case c = normal_case(s);
+        Results one;
+        with_threads(1, [&] { one = by_winograd(c); });
+        for (const int threads : {2, 3, 8}) {
+            Results many;
+            with_threads(threads, [&] { many = by_winograd(c); });
+            BOOST_TEST(same_bits(one.y.data(), many.y.data(), one.y.size()));
+            BOOST_TEST(same_bits(one.dx.data(), many.dx.data(), one.dx.size()));
+            BOOST_TEST(same_bits(one.dw.data(), many.dw.data(), one.dw.size()));
+        }
+    }
+}
+
+// An image alone gives the bits that it gives among others.
+BOOST_AUTO_TEST_CASE(images_do_not_depend_on_each_other) {
+    for (WinogradShape s : {WinogradShape{23, 17, 16, 8, 8, 3, 1, 1}, WinogradShape{3, 16, 20, 44, 40, 3, 1, 1},
+                            WinogradShape{7, 16, 17, 12, 12, 5, 0, 0}, WinogradShape{3, 16, 16, 31, 33, 5, 2, 2}}) {
+        const Case c = normal_case(s);
+        const Results all = by_winograd(c);
+        for (const Int k : {Int{0}, s.batch / 2, s.batch - 1}) {
+            Case one = c;
+            one.s.batch = 1;
+            const Int x = c.x.size() / s.batch, y = c.dy.size() / s.batch;
+            one.x = part(c.x, Shape{1, s.in, s.height, s.width}, k);
+            one.dy = part(c.dy, Shape{1, s.out, s.out_h(), s.out_w()}, k);
+            const Results alone = by_winograd(one);
+            BOOST_TEST(same_bits(alone.y.data(), all.y.data() + k * y, y));
+            BOOST_TEST(same_bits(alone.dx.data(), all.dx.data() + k * x, x));
+        }
+    }
+}
+
+// The choice goes by the layer: not by the batch, and never for double.
+BOOST_AUTO_TEST_CASE(when_it_is_used) {
+    const auto used = [](const WinogradShape& s) {
+        const auto use = kernels::winograd_use(s);
+        return std::string(use.y ? "y" : "-") + (use.dx ? "x" : "-") + (use.dw ? "w" : "-");
+    };
+    for (const Int batch : {1, 2, 1000}) {
+        BOOST_TEST(used({batch, 64, 64, 32, 32, 3, 1, 1}) == "yxw");
+        BOOST_TEST(used({batch, 32, 64, 12, 12, 5, 0, 0}) == "yxw");
+        BOOST_TEST(used({batch, 3, 64, 32, 32, 3, 1, 1}) == "---");
+        BOOST_TEST(used({batch, 64, 8, 32, 32, 3, 1, 1}) == "---");
+        BOOST_TEST(used({batch, 64, 64, 32, 32, 7, 3, 3}) == "---");
+        BOOST_TEST(used({batch, 64, 64, 5, 5, 3, 1, 1}) == "---");     // tiles of 8 x 8 for 5 x 5 pixels
+        BOOST_TEST(used({batch, 64, 64, 8, 2000, 3, 1, 1}) == "---");  // long rows of tiles
+    }
+    // Sums of whole numbers are exact in both ways; what has more bits shows which way was taken.
+    const auto bits = [](Conv2dOptions options, Int groups) {
+        const Tensor<double> x = normals(Shape{1, 32, 8, 8}, 1), w = normals(Shape{32, 32 / groups, 3, 3}, 2);
+        options.groups = groups;
+        const auto f = [&](auto u, auto v) { return conv2d(u, v, options); };
+        const Case c{{1, 32, 32, 8, 8, 3, 1, 1}, cast<float>(x), cast<float>(w), Tensor<float>::zeros(Shape{1})};
+        Tensor<float> y = Tensor<float>::zeros(Shape{1, 32, 8, 8});
+        Pool pool(Pool::Sharing::one_thread);
+        if (groups == 1) kernels::winograd_y(c.s, c.x.data(), c.w.data(), nullptr, false, y.mutable_data(), pool);
+        const Tensor<float> got = value_and_gradients<float>(f, x, w)[0];
+        return got.size() == y.size() && same_bits(got.data(), y.data(), y.size());
+    };
+    BOOST_TEST(bits({.padding = {1, 1}}, 1));
+    BOOST_TEST(!bits({.padding = {1, 1}}, 2));
+    BOOST_TEST(!bits({.stride = {2, 2}, .padding = {1, 1}}, 1));
+    BOOST_TEST(!bits({.padding = {2, 2}, .dilation = {2, 2}}, 1));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
