@@ -233,13 +233,15 @@ void points_to_kernels(const WinogradShape& s, const PointValues& m, float beta,
     });
 }
 
-// Tiles are transformed in waves, by all threads; then the threads share the points.
+// Tiles are transformed in waves, by all threads; then the threads share the points. A wave has some groups of about
+// 256 tiles, whose sums are added in order: more groups if there are few channels, so that a wave is worth its while.
 template <class A>
 void backward_w(const WinogradShape& s, const float* x, const float* dy, float beta, float* dw, Pool& pool) {
-    constexpr Int points = A::points * A::points, wave_tiles = 256;
+    constexpr Int points = A::points * A::points, group_tiles = 256;
     const TileRows of_x = rows_of_x<A>(s), of_y = rows_of_y<A>(s);
-    const Int rows = s.batch * of_x.rows, wave = std::max<Int>(1, wave_tiles / of_x.columns);
-    const Int most = std::min(wave, rows) * of_x.columns;
+    const Int rows = s.batch * of_x.rows, tiles_w = of_x.columns;
+    const Int group = std::max<Int>(1, group_tiles / tiles_w), wave = group * std::max<Int>(1, 128 / (s.in + s.out));
+    const Int most = std::min(wave, rows) * tiles_w;
     const Int ld_x = row_stride(s.in), ld_y = row_stride(s.out);
     const Int stride_x = point_stride(most * ld_x), stride_y = point_stride(most * ld_y);
     const Int stride_m = point_stride(s.in * ld_y);
@@ -248,13 +250,13 @@ void backward_w(const WinogradShape& s, const float* x, const float* dy, float b
     const PointValues t{v.values + points * stride_x, stride_y, ld_y};
     const PointValues m{t.values + points * stride_y, stride_m, ld_y};
     const Int blocks_x = parts_of(s.in, channel_block), blocks_y = parts_of(s.out, channel_block);
-    const Int share = std::max<Int>(1, 32 / of_x.columns);  // rows that are transformed together
+    const Int share = std::max<Int>(1, 32 / tiles_w);  // rows that are transformed together
     for (Int first = 0; first < rows; first += wave) {
         const Int last = std::min(rows, first + wave), shares = parts_of(last - first, share);
         parallel_for(shares * (blocks_x + blocks_y), 1, [&](Int begin, Int end) {
             for (Int unit = begin; unit < end; ++unit) {
                 const Int from = first + unit % shares * share, to = std::min(last, from + share);
-                const Int block = unit / shares, tile = (from - first) * of_x.columns;
+                const Int block = unit / shares, tile = (from - first) * tiles_w;
                 if (block < blocks_x)
                     to_points<DataTransform<A>, 6, A::results, A::points>(of_x, x, from, to, block * channel_block,
                                                                           {v.values + tile * ld_x, stride_x, ld_x});
@@ -266,8 +268,11 @@ void backward_w(const WinogradShape& s, const float* x, const float* dy, float b
         });
         parallel_for(points, 1, [&](Int begin, Int end) {
             for (Int p = begin; p < end; ++p)
-                winograd_sum(s.in, whole_blocks(s.out), (last - first) * of_x.columns, v.values + p * stride_x, ld_x,
-                             t.values + p * stride_y, ld_y, m.values + p * stride_m, ld_y, first > 0);
+                for (Int from = first; from < last; from += group) {
+                    const Int tile = (from - first) * tiles_w, tiles = (std::min(last, from + group) - from) * tiles_w;
+                    winograd_sum(s.in, whole_blocks(s.out), tiles, v.values + p * stride_x + tile * ld_x, ld_x,
+                                 t.values + p * stride_y + tile * ld_y, ld_y, m.values + p * stride_m, ld_y, from > 0);
+                }
         });
     }
     points_to_kernels<A>(s, m, beta, dw);
