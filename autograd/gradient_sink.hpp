@@ -8,6 +8,14 @@
 
 namespace pollen {
 
+// Where an op adds the gradient of one of its inputs.
+template <Real T>
+struct GradientSlot {
+    T* data = nullptr;   // null: this input needs no gradient
+    bool fresh = false;  // true: nothing is there yet, so write every element; false: add to what is there
+    explicit operator bool() const { return data != nullptr; }
+};
+
 // Takes gradients of variables in pieces, each as soon as it is known and while it is in the nearest cache. Variables
 // are known by numbers of the sink's own choice, see Tape::accumulate_into.
 template <Real T>

@@ -93,6 +93,8 @@ struct MatmulOptions {
 template <Real T> Var<T> matmul(Var<T> x, Var<T> y, MatmulOptions options = {});
 // x w' + b, a dense layer as one node: x (..., inputs), w (outputs, inputs), b (outputs)
 template <Real T> Var<T> affine(Var<T> x, Var<T> w, Var<T> b);
+// max(x w' + b, 0), a dense layer and its rectifier as one node: relu(affine(x, w, b)) with the same bits
+template <Real T> Var<T> affine_relu(Var<T> x, Var<T> w, Var<T> b);
 template <Real T> Var<T> dot(Var<T> x, Var<T> y);    // sum x_i y_i of two vectors
 template <Real T> Var<T> outer(Var<T> x, Var<T> y);  // x_i y_j of two vectors
 
@@ -211,6 +213,7 @@ template <Real T> Var<T> operator/(const Tensor<T>& c, Var<T> x) { return div(co
 template <Real T> Var<T> matmul(const Tensor<T>& x, Var<T> y, MatmulOptions options = {}) { return matmul(constant_like(y, x), y, options); }
 template <Real T> Var<T> matmul(Var<T> x, const Tensor<T>& y, MatmulOptions options = {}) { return matmul(x, constant_like(x, y), options); }
 template <Real T> Var<T> affine(const Tensor<T>& x, Var<T> w, Var<T> b) { return affine(constant_like(w, x), w, b); }
+template <Real T> Var<T> affine_relu(const Tensor<T>& x, Var<T> w, Var<T> b) { return affine_relu(constant_like(w, x), w, b); }
 template <Real T> Var<T> dot(const Tensor<T>& x, Var<T> y) { return dot(constant_like(y, x), y); }
 template <Real T> Var<T> dot(Var<T> x, const Tensor<T>& y) { return dot(x, constant_like(x, y)); }
 template <Real T> Var<T> outer(const Tensor<T>& x, Var<T> y) { return outer(constant_like(y, x), y); }

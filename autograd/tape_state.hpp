@@ -29,14 +29,6 @@ enum class Recording {
     replay  // what backward() needs, and the forwards of the ops, for Tape::replay()
 };
 
-// Where an op adds the gradient of one of its inputs.
-template <Real T>
-struct GradientSlot {
-    T* data = nullptr;   // null: this input needs no gradient
-    bool fresh = false;  // true: nothing is there yet, so write every element; false: add to what is there
-    explicit operator bool() const { return data != nullptr; }
-};
-
 // A handle to a node of a tape: small, cheap to copy, and checked. Using one after its node is gone throws TapeError.
 template <Real T>
 class Var {
@@ -129,6 +121,7 @@ class Backward {
 
     const Tensor<T>& value() const;       // the op's output
     const T* grad() const;                // dL/d(output), as many numbers as the output has
+    T* spare_grad();                      // the same, to be changed; null where it has to stay as it is
     const Tensor<T>& input(int k) const;  // the op's k-th input
     int input_count() const;
     bool wants(int k) const;  // whether input k needs a gradient
@@ -359,6 +352,11 @@ inline const Tensor<T>& Backward<T>::value() const {
 template <Real T>
 inline const T* Backward<T>::grad() const {
     return static_cast<const T*>(state_.node(index_).grad->data());
+}
+template <Real T>
+inline T* Backward<T>::spare_grad() {
+    const auto& node = state_.node(index_);
+    return node.keep_grad || !node.grad->unique() ? nullptr : static_cast<T*>(node.grad->data());
 }
 template <Real T>
 inline std::uint32_t Backward<T>::input_index(int k) const {

@@ -5,6 +5,7 @@
 #include <pollen/autograd/kernels/gemm_direct.hpp>
 #include <pollen/autograd/kernels/gemm_packed.hpp>
 #include <pollen/autograd/kernels/gemm_tile.hpp>
+#include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/kernels/matrix_by_vector.hpp>
 #include <pollen/autograd/kernels/vector_by_matrix.hpp>
 #include <pollen/autograd/parallel.hpp>
@@ -139,6 +140,9 @@ bool prefers_direct(Int m, Int n, Int k) {
     return m <= 12 || n <= 24 || k <= 16 || (m * n <= small && m * n * k <= small);
 }
 
+template <class T>
+constexpr Sharing<T> by_direct{gemm_direct<T>, 1.5e6, 64, 64};
+
 // A product with one row, or one column, as one with a row that is contiguous.
 template <class T>
 Product<T> with_row(const Product<T>& p) {
@@ -155,7 +159,7 @@ std::optional<Sharing<T>> shared(const Product<T>& p) {
     if (p.m == 1 && !p.trans_a)
         return p.trans_b ? Sharing<T>{matrix_by_vector<T>, 1.3e5, 1, 64}
                          : Sharing<T>{vector_by_matrix<T>, 1.3e5, 1, 1024};
-    if (prefers_direct(p.m, p.n, p.k)) return Sharing<T>{gemm_direct<T>, 1.5e6, 64, 64};
+    if (prefers_direct(p.m, p.n, p.k)) return by_direct<T>;
     return {};
 }
 
@@ -174,6 +178,15 @@ void gemm(bool trans_a, bool trans_b, Int m, Int n, Int k, T alpha, const T* a, 
 #else
     gemm_packed(p);
 #endif
+}
+
+template <class T>
+void gemm_affine(Int m, Int n, Int k, const T* x, const T* w, const T* bias, bool relu, T* y) {
+    if (m > 1 && n > 1 && k > 0 && k <= inner_block && prefers_direct(m, n, k))
+        return share<T>({false, true, m, n, k, T{1}, x, k, w, k, T{0}, y, n, bias, relu}, by_direct<T>);
+    for (Int i = 0; i < m; ++i) std::copy_n(bias, n, y + i * n);
+    gemm(false, true, m, n, k, T{1}, x, w, T{1}, y);
+    if (relu) map(m * n, y, WhereAbove{}, Stream<T>{y});
 }
 
 template <class T>
@@ -207,6 +220,7 @@ void gemm(bool trans_a, bool trans_b, Int m, Int n, Int k, T alpha, const T* a, 
 #define POLLEN_INSTANTIATE_GEMM(T)                                                              \
     template void gemm(bool, bool, Int, Int, Int, T, const T*, const T*, T, T*);                \
     template void gemm(bool, bool, Int, Int, Int, T, const T*, Int, const T*, Int, T, T*, Int); \
+    template void gemm_affine(Int, Int, Int, const T*, const T*, const T*, bool, T*);           \
     template std::vector<Int> gemm_tasks<T>(Int, Int, Int);
 POLLEN_INSTANTIATE_GEMM(float)
 POLLEN_INSTANTIATE_GEMM(double)

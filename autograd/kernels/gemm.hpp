@@ -29,6 +29,12 @@ template <class T>
 void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a,
           std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc);
 
+// Y = X W' + 1 b', and where `relu` the larger of each number and 0; X m x k, W n x k, b n, contiguous. Its bits are
+// those of gemm() with beta = 1 on rows of b.
+template <class T>
+void gemm_affine(std::int64_t m, std::int64_t n, std::int64_t k, const T* x, const T* w, const T* bias, bool relu,
+                 T* y);
+
 // The multiplications in each task that a product is cut into, in the order in which the tasks are begun. Threads share
 // the tasks, so this says how many of them a product keeps busy. For m and n up to 16384.
 template <class T>

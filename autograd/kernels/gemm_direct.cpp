@@ -31,44 +31,61 @@ struct Operands {
     Int k;
     T alpha, beta;
     Int last_columns;  // How many columns the last vector has.
+    const T* bias;     // Of an affine map, else null.
+    bool relu;
 };
 
-// A tile of R rows and V vectors of columns, whose sums stay in registers while p runs over the inner dimension:
+// Tiles of R rows and V vectors of columns, one below the other. The sums of a tile stay in registers while p runs over
+// the inner dimension:
 //     C(r, v) = alpha sum_p A(r, p) B(p, v) + beta C(r, v)
 template <class T, int R, int V>
-void tile(const Operands<T>& o) {
+void tiles(const Operands<T>& o, Int count) {
     constexpr Int W = lanes<T>;
     const Int row_a = o.row_a, step_a = o.step_a, step_b = o.step_b, step_last = o.step_last;
-    Batch<T> sum[R][V];
-    unroll<R * V>([&](auto i) POLLEN_INLINE { sum[i / V][i % V] = Batch<T>(T{0}); });
-    const T* a = o.a;
-    const T* b = o.b;
-    const T* last = o.last;
-    for (Int p = 0; p < o.k; ++p, a += step_a, b += step_b, last += step_last) {
-        Batch<T> row[V];
-        unroll<V>([&](auto v) POLLEN_INLINE {
-            row[v] = Batch<T>::load_unaligned(v < V - 1 ? b + v * W : last);
-            pin<T>(row[v]);
-        });
-        unroll<R>([&](auto r) POLLEN_INLINE {
-            const Batch<T> x(a[r * row_a]);
-            unroll<V>([&](auto v) POLLEN_INLINE { sum[r][v] = multiply_add(x, row[v], sum[r][v]); });
-        });
+    const T* rows = o.a;
+    T* c = o.c;
+    for (Int t = 0; t < count; ++t, rows += R * row_a, c += R * o.ldc) {
+        Batch<T> sum[R][V];
+        unroll<R * V>([&](auto i) POLLEN_INLINE { sum[i / V][i % V] = Batch<T>(T{0}); });
+        const T* a = rows;
+        const T* b = o.b;
+        const T* last = o.last;
+        for (Int p = 0; p < o.k; ++p, a += step_a, b += step_b, last += step_last) {
+            Batch<T> row[V];
+            unroll<V>([&](auto v) POLLEN_INLINE {
+                row[v] = Batch<T>::load_unaligned(v < V - 1 ? b + v * W : last);
+                pin<T>(row[v]);
+            });
+            unroll<R>([&](auto r) POLLEN_INLINE {
+                const Batch<T> x(a[r * row_a]);
+                unroll<V>([&](auto v) POLLEN_INLINE { sum[r][v] = multiply_add(x, row[v], sum[r][v]); });
+            });
+        }
+        if (o.bias)
+            store_affine<T, R, V>(sum, c, o.ldc, o.last_columns, o.bias, o.relu);
+        else
+            store_tile<T, R, V>(sum, c, o.ldc, o.last_columns, o.alpha, o.beta);
     }
-    store_tile<T, R, V>(sum, o.c, o.ldc, o.last_columns, o.alpha, o.beta);
 }
 
 // With these the sums, a row of B and an element of A fill the sixteen registers of AVX2.
 constexpr int max_vectors = 3;
 constexpr int max_rows(Int vectors) { return vectors == 1 ? 8 : vectors == 2 ? 6 : 4; }
 
+// All rows of a column of tiles: as many tiles with max_rows as there are, and one with the rest.
 template <class T, int V>
-void tile_of(Int rows, const Operands<T>& o) {
+void column_of_tiles(Int rows, Operands<T> o) {
+    constexpr int R = max_rows(V);
+    const Int whole = rows / R;
+    if (whole > 0) tiles<T, R, V>(o, whole);
+    if (whole * R == rows) return;
+    o.a += whole * R * o.row_a;
+    o.c += whole * R * o.ldc;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-        static constexpr std::array table{tile<T, static_cast<int>(I) + 1, V>...};
-        table[static_cast<std::size_t>(rows - 1)](o);
+        static constexpr std::array table{tiles<T, static_cast<int>(I) + 1, V>...};
+        table[static_cast<std::size_t>(rows - whole * R - 1)](o, 1);
     }
-    (std::make_index_sequence<max_rows(V)>());
+    (std::make_index_sequence<R - 1>());
 }
 
 // to(j, i) = from(i, j), in squares of four by four.
@@ -132,32 +149,53 @@ void direct_block(const Product<T>& p) {
         const Int vectors = std::min<Int>((p.n - j + W - 1) / W, max_vectors);
         const Int first_of_last = j + (vectors - 1) * W;
         const bool partial = first_of_last + W > p.n;
-        Operands<T> o{p.a,
-                      p.trans_a ? 1 : p.lda,
-                      p.trans_a ? p.lda : 1,
-                      b + j,
-                      step_b,
-                      partial ? last : b + first_of_last,
-                      partial ? step_last : step_b,
-                      p.c + j,
-                      p.ldc,
-                      p.k,
-                      p.alpha,
-                      p.beta,
-                      partial ? rest : W};
-        for (Int i = 0; i < p.m; i += max_rows(vectors)) {
-            o.a = p.a + (p.trans_a ? i : i * p.lda);
-            o.c = p.c + i * p.ldc + j;
-            const Int rows = std::min<Int>(p.m - i, max_rows(vectors));
-            vectors == 1 ? tile_of<T, 1>(rows, o) : vectors == 2 ? tile_of<T, 2>(rows, o) : tile_of<T, 3>(rows, o);
-        }
+        const Operands<T> o{p.a,
+                            p.trans_a ? 1 : p.lda,
+                            p.trans_a ? p.lda : 1,
+                            b + j,
+                            step_b,
+                            partial ? last : b + first_of_last,
+                            partial ? step_last : step_b,
+                            p.c + j,
+                            p.ldc,
+                            p.k,
+                            p.alpha,
+                            p.beta,
+                            partial ? rest : W,
+                            p.bias ? p.bias + j : nullptr,
+                            p.relu};
+        vectors == 1   ? column_of_tiles<T, 1>(p.m, o)
+        : vectors == 2 ? column_of_tiles<T, 2>(p.m, o)
+                       : column_of_tiles<T, 3>(p.m, o);
     }
+}
+
+// A narrow C of a transposed A is computed as C' = op(B)' A: fewer vectors, all of them full. C' is kept aside.
+constexpr Int turned_limit = 1024;
+
+template <class T>
+bool prefers_turned(const Product<T>& p) {
+    constexpr Int W = lanes<T>;
+    return p.trans_a && !p.bias && p.n < W && p.m * p.n <= turned_limit && 4 * p.n * parts_of(p.m, W) <= 3 * p.m &&
+           p.k >= 2 * p.n;
+}
+
+template <class T>
+void turned(const Product<T>& p) {
+    alignas(64) T held[turned_limit];
+    if (p.beta != T{0})
+        for (Int i = 0; i < p.m; ++i)
+            for (Int j = 0; j < p.n; ++j) held[j * p.m + i] = p.c[i * p.ldc + j];
+    gemm_direct<T>({!p.trans_b, false, p.n, p.m, p.k, p.alpha, p.b, p.ldb, p.a, p.lda, p.beta, held, p.m});
+    for (Int i = 0; i < p.m; ++i)
+        for (Int j = 0; j < p.n; ++j) p.c[i * p.ldc + j] = held[j * p.m + i];
 }
 
 }  // namespace
 
 template <class T>
 void gemm_direct(const Product<T>& p) {
+    if (prefers_turned(p)) return turned(p);
     if (p.k <= inner_block && (!p.trans_b || p.n <= max_vectors * lanes<T>)) return direct_block(p);
     const Int room = packed_limit<T> / std::min(p.k, inner_block) / lanes<T> * lanes<T>;
     const Int columns = p.trans_b ? room : p.n;

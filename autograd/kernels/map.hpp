@@ -78,4 +78,17 @@ inline void map_into(const GradientSlot<T>& slot, std::int64_t n, const F& f, co
             in...);
 }
 
+// w where v is above 0 or NaN, else 0: the rectifier of v, for w = v, and its derivative, for w = dL/dy. In the latter
+// v may be the rectifier's input or its output.
+struct WhereAbove {
+    template <class B>
+    B operator()(const B& v, const B& w) const {
+        return xsimd::select(v <= B(0), B(0), w);
+    }
+    template <class B>
+    B operator()(const B& v) const {
+        return (*this)(v, v);
+    }
+};
+
 }  // namespace pollen::kernels

@@ -8,7 +8,7 @@ namespace pollen::kernels {
 // How many parts of `size` hold n, rounded up.
 constexpr std::int64_t parts_of(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
 
-// C = alpha op(A) op(B) + beta C, see gemm.hpp.
+// C = alpha op(A) op(B) + beta C, or an affine map, see gemm.hpp.
 template <class T>
 struct Product {
     bool trans_a, trans_b;
@@ -21,6 +21,8 @@ struct Product {
     T beta;
     T* c;
     std::int64_t ldc;
+    const T* bias = nullptr;  // of an affine map: a number for each column of C
+    bool relu = false;        // with a bias only
 };
 
 // The part of a product that computes the elements of C in `rows` rows from i on and `columns` columns from j on, or
@@ -32,6 +34,7 @@ Product<T> block_of(Product<T> p, std::int64_t i, std::int64_t rows, std::int64_
     p.a += p.trans_a ? i : i * p.lda;
     p.b += p.trans_b ? j * p.ldb : j;
     p.c += i * p.ldc + j;
+    if (p.bias) p.bias += j;
     return p;
 }
 

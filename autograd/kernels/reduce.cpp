@@ -59,17 +59,32 @@ void reduce_last(const T* x, std::int64_t a, std::int64_t r, T* out) {
     reduce_last<Op>(to, a, chunks, out);
 }
 
-// out[j] = Op over i < rows of x[i * stride + j], for j < columns.
+// out[j] = Op over i < rows of x[i * stride + j], for j < columns: the first row, then each four rows combined in
+// pairs, then the rest one by one; fewer than sum_lanes columns all one by one.
 template <class Op, class T>
 void reduce_rows(const T* x, std::int64_t rows, std::int64_t stride, std::int64_t columns, T* out) {
-    std::copy_n(x, columns, out);
-    if (columns < sum_lanes<T>) {
-        for (std::int64_t i = 1; i < rows; ++i) {
-            for (std::int64_t j = 0; j < columns; ++j) out[j] = Op::combine(out[j], x[i * stride + j]);
-        }
+    using V = Batch<T>;
+    constexpr std::int64_t W = lanes<T>;
+    const auto reduced = [&](const auto& row) {
+        V sum = row(0);
+        std::int64_t i = 1;
+        if (columns >= sum_lanes<T>)
+            for (; i + 4 <= rows; i += 4)
+                sum =
+                    Op::combine(sum, Op::combine(Op::combine(row(i), row(i + 1)), Op::combine(row(i + 2), row(i + 3))));
+        for (; i < rows; ++i) sum = Op::combine(sum, row(i));
+        return sum;
+    };
+    // Narrow rows one vector after the other, whose sum stays in a register.
+    if (columns <= narrow) {
+        std::int64_t j = 0;
+        for (; j + W <= columns; j += W)
+            reduced([&](std::int64_t i) { return V::load_unaligned(x + i * stride + j); }).store_unaligned(out + j);
+        if (const std::int64_t rest = columns - j; rest > 0)
+            store_first(out + j, reduced([&](std::int64_t i) { return load_first(x + i * stride + j, rest); }), rest);
         return;
     }
-    using V = Batch<T>;
+    std::copy_n(x, columns, out);
     const auto two = [](const V& a, const V& b) { return Op::combine(a, b); };
     const auto five = [](const V& a, const V& b, const V& c, const V& d, const V& e) {
         return Op::combine(a, Op::combine(Op::combine(b, c), Op::combine(d, e)));

@@ -61,6 +61,14 @@ inline Batch<T> load_first_repeated(const T* p, std::int64_t count) {
 #endif
 }
 
+// Whether storing the first few lanes takes one instruction.
+template <class T>
+#if defined(__AVX512F__)
+inline constexpr bool stores_few = true;
+#else
+inline constexpr bool stores_few = false;
+#endif
+
 // The first `count` lanes of v to p on. Writes nothing behind them.
 template <class T>
 inline void store_first(T* p, Batch<T> v, std::int64_t count) {

@@ -1,4 +1,5 @@
 #include <pollen/autograd/kernels/gemm.hpp>
+#include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/autograd/ops.hpp>
 
@@ -20,11 +21,11 @@ void check(const Shape& x, const Shape& w, const Shape& b) {
                          "; one number for each output, (" + std::to_string(w[0]) + "), is needed");
 }
 
-}  // namespace
-
 // Y = X W' + 1 b'        dL/dX += dL/dY W        dL/dW += dL/dY' X        dL/db += the sum of dL/dY over its rows
+//
+// With `relu` the value is max(Y, 0), and dL/dY is dL/d(value) where the value is above 0.
 template <Real T>
-Var<T> affine(Var<T> x, Var<T> w, Var<T> b) {
+Var<T> affine_node(const char* name, Var<T> x, Var<T> w, Var<T> b, bool relu) {
     const Shape &from = x.shape(), &weight = w.shape();
     check(from, weight, b.shape());
     const std::int64_t outputs = weight[0], inputs = weight[1];
@@ -32,14 +33,20 @@ Var<T> affine(Var<T> x, Var<T> w, Var<T> b) {
     for (int axis = 0; axis + 1 < from.rank(); ++axis) rows *= sizes[axis] = from[axis];
     sizes[from.rank() - 1] = outputs;
     const Shape shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(from.rank())));
-    const auto forward = [rows, outputs, inputs](Forward<T>& node) {
-        T* out = node.value();
-        const T* bias = node.input(2).data();
-        for (std::int64_t row = 0; row < rows; ++row) std::copy(bias, bias + outputs, out + row * outputs);
-        kernels::gemm(false, true, rows, outputs, inputs, T(1), node.input(0).data(), node.input(1).data(), T(1), out);
+    const auto forward = [rows, outputs, inputs, relu](Forward<T>& node) {
+        kernels::gemm_affine(rows, outputs, inputs, node.input(0).data(), node.input(1).data(), node.input(2).data(),
+                             relu, node.value());
     };
-    return record("affine", {x, w, b}, shape, forward, [rows, outputs, inputs](Backward<T>& node) {
+    return record(name, {x, w, b}, shape, forward, [rows, outputs, inputs, relu](Backward<T>& node) {
         const T* g = node.grad();
+        Tensor<T> held;
+        if (relu) {
+            const Tensor<T>& y = node.value();
+            T* above = node.spare_grad();
+            if (!above) above = (held = node.scratch(y.shape())).fresh_data();
+            kernels::map(y.size(), above, kernels::WhereAbove{}, kernels::Stream<T>{y.data()}, kernels::Stream<T>{g});
+            g = above;
+        }
         const auto beta = [](const GradientSlot<T>& slot) { return slot.fresh ? T(0) : T(1); };
         if (const GradientSlot<T> dx = node.slot(0))
             kernels::gemm(false, false, rows, inputs, outputs, T(1), g, node.input(1).data(), beta(dx), dx.data);
@@ -49,7 +56,21 @@ Var<T> affine(Var<T> x, Var<T> w, Var<T> b) {
     });
 }
 
+}  // namespace
+
+template <Real T>
+Var<T> affine(Var<T> x, Var<T> w, Var<T> b) {
+    return affine_node("affine", x, w, b, false);
+}
+
+template <Real T>
+Var<T> affine_relu(Var<T> x, Var<T> w, Var<T> b) {
+    return affine_node("affine_relu", x, w, b, true);
+}
+
 template Var<float> affine(Var<float>, Var<float>, Var<float>);
 template Var<double> affine(Var<double>, Var<double>, Var<double>);
+template Var<float> affine_relu(Var<float>, Var<float>, Var<float>);
+template Var<double> affine_relu(Var<double>, Var<double>, Var<double>);
 
 }  // namespace pollen

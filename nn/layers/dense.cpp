@@ -12,11 +12,23 @@ Dense<T>::Dense(std::int64_t inputs, std::int64_t outputs, DenseOptions options)
 }
 
 template <Real T>
+void Dense<T>::check(const Shape& x) const {
+    if (x.rank() > 2 && x[0] * weight.shape[1] == x.size() && x[x.rank() - 1] != weight.shape[1])
+        throw ShapeError(describe() + ": x has shape " + to_string(x) + "; a Flatten() before it makes it fit");
+}
+
+template <Real T>
 Var<T> Dense<T>::forward(Pass<T>& pass, Var<T> x) const {
-    if (x.rank() > 2 && x.shape()[0] * weight.shape[1] == x.size() && x.shape()[x.rank() - 1] != weight.shape[1])
-        throw ShapeError(describe() + ": x has shape " + to_string(x.shape()) + "; a Flatten() before it makes it fit");
+    check(x.shape());
     if (has_bias_) return affine(x, pass(weight), pass(bias));
     return matmul(x, pass(weight), {.transpose_y = true});
+}
+
+template <Real T>
+Fused<T> Dense<T>::forward_fused(Pass<T>& pass, Var<T> x, std::span<const Part<T>> next) const {
+    if (!has_bias_ || next.empty() || !next[0]->is_relu()) return {forward(pass, x)};
+    check(x.shape());
+    return {affine_relu(x, pass(weight), pass(bias)), 1};
 }
 
 template <Real T>

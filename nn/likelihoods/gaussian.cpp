@@ -34,9 +34,17 @@ struct PredictedLaw {
     }
 };
 
-// The rows (n, 2k) as two blocks (n, k) one after the other, and back.
+// The rows (n, 2k) as two blocks (n, k) one after the other, and back. One number at a time where k is 1, the usual
+// case, which the compiler turns into shuffles.
 template <class T>
 void to_blocks(std::int64_t n, std::int64_t k, const T* rows, T* blocks) {
+    if (k == 1) {
+        for (std::int64_t i = 0; i < n; ++i) {
+            blocks[i] = rows[2 * i];
+            blocks[n + i] = rows[2 * i + 1];
+        }
+        return;
+    }
     for (std::int64_t i = 0; i < n; ++i) {
         std::copy_n(rows + 2 * k * i, k, blocks + k * i);
         std::copy_n(rows + 2 * k * i + k, k, blocks + k * (n + i));
@@ -44,6 +52,13 @@ void to_blocks(std::int64_t n, std::int64_t k, const T* rows, T* blocks) {
 }
 template <class T>
 void to_rows(std::int64_t n, std::int64_t k, const T* blocks, T* rows) {
+    if (k == 1) {
+        for (std::int64_t i = 0; i < n; ++i) {
+            rows[2 * i] = blocks[i];
+            rows[2 * i + 1] = blocks[n + i];
+        }
+        return;
+    }
     for (std::int64_t i = 0; i < n; ++i) {
         std::copy_n(blocks + k * i, k, rows + 2 * k * i);
         std::copy_n(blocks + k * (n + i), k, rows + 2 * k * i + k);

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace pollen {
@@ -30,6 +31,13 @@ using Part = Owned<Module<T>>;  // a module inside another one
 template <Real T>
 using ChangePart = std::function<Part<T>(const Module<T>& part, const std::string& name)>;
 
+// A value, and how many parts of a network were computed along with it.
+template <Real T>
+struct Fused {
+    Var<T> value;
+    std::size_t parts = 0;
+};
+
 template <Real T>
 class Module : public HasParameters<T> {
   public:
@@ -41,6 +49,14 @@ class Module : public HasParameters<T> {
     }
 
     virtual Var<T> forward(Pass<T>& pass, Var<T> x) const = 0;
+
+    // The same for a module with `next` behind it. It may compute the first of them, too, as one op; its value is
+    // then theirs, with the same bits. Sequential calls this, unless an observer wants to see every module's output.
+    virtual Fused<T> forward_fused(Pass<T>& pass, Var<T> x, std::span<const Part<T>>) const {
+        return {forward(pass, x)};
+    }
+    // Whether forward() is max(x, 0): what a layer before it can compute along.
+    virtual bool is_relu() const { return false; }
 
     virtual std::unique_ptr<Module<T>> clone() const = 0;
     virtual std::string describe() const = 0;  // "Dense(784, 800)"

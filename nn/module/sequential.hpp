@@ -2,11 +2,15 @@
 
 #include <pollen/nn/module/module.hpp>
 
+#include <span>
 #include <vector>
 
 namespace pollen {
 
-// y = f_k(... f_2(f_1(x))). Write braces: with parentheses C++ may take the line for the declaration of a function.
+// y = f_k(... f_2(f_1(x))). Some layers compute what follows them as well (Module::forward_fused): Dense and Relu are
+// one node of the tape.
+//
+// Write braces: with parentheses C++ may take the line for the declaration of a function.
 //
 //     Sequential net{Dense(784, 800), Relu(), Dense(800, 10)};                     // float
 //     Sequential net{Dense<double>(784, 800), Relu<double>(), Dense<double>(800, 10)};
@@ -34,7 +38,13 @@ class Sequential final : public Layer<Sequential<T>, T> {
     Var<T> forward(Pass<T>& pass, Var<T> x) const override {
         for (std::size_t k = 0; k < parts_.size(); ++k) {
             try {
-                x = (*parts_[k])(pass, x);
+                if (pass.observer) {
+                    x = (*parts_[k])(pass, x);
+                } else {
+                    const auto [y, more] = parts_[k]->forward_fused(pass, x, std::span(parts_).subspan(k + 1));
+                    x = y;
+                    k += more;
+                }
             } catch (const ShapeError& error) {
                 throw ShapeError("part " + std::to_string(k) + ", " + parts_[k]->describe() + ": " + error.what());
             }

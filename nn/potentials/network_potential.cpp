@@ -2,12 +2,15 @@
 
 #include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/random.hpp>
+#include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/nn/potentials/detail/item_blocks.hpp>
+#include <pollen/nn/potentials/detail/leaf_sums.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 
-#include <array>
 #include <cmath>
+#include <exception>
 
 namespace pollen {
 
@@ -15,7 +18,38 @@ namespace {
 
 using Int = std::int64_t;
 
+// How many numbers a pass through the network writes for one item. 0 where that is not known: the network is large, or
+// it throws at a theta of zeros.
+template <Real T>
+Int numbers_per_item(const Module<T>& net, const Parameters<T>& parameters, const Shape& inputs) {
+    if (parameters.size() > ItemBlocks::most_parameters) return 0;
+    try {
+        Tape<T> tape(Recording::off);
+        const std::vector<T> theta(static_cast<std::size_t>(parameters.size()));
+        Pass<T> pass(tape, parameters, {}, theta);
+        const std::uint32_t first = tape.state().size();
+        net(pass, tape.constant(Tensor<T>::zeros(with_rows(inputs, 1))));
+        Int numbers = 0;
+        for (std::uint32_t k = first; k < tape.state().size(); ++k) numbers += tape.state().node(k).value.size();
+        return numbers;
+    } catch (const std::exception&) {
+        return 0;
+    }
+}
+
 }  // namespace
+
+// What a sum over blocks of items is computed with.
+template <Real T>
+struct NetworkPotential<T>::Blocks {
+    struct Worker {
+        Tape<T> tape;
+        Pass<T> pass;
+        explicit Worker(const Parameters<T>& parameters) : pass(tape, parameters) {}
+    };
+    Workers<Worker> workers;
+    LeafSums<T> sums;
+};
 
 template <Real T>
 NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
@@ -35,7 +69,12 @@ NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>&
                          " has a variational posterior; samplers need the network itself, or mean_network()");
     for (const auto& [name, parameter, offset] : parameters_.entries())
         blocks_.push_back({name, parameter->shape, offset});
+    numbers_per_item_ = numbers_per_item(*net_, parameters_, data_.inputs.shape());
+    sums_ = std::make_unique<Blocks>();
 }
+
+template <Real T>
+NetworkPotential<T>::~NetworkPotential() = default;
 
 template <Real T>
 NetworkPotential<T>::NetworkPotential(const NetworkPotential& other)
@@ -75,10 +114,7 @@ Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> grad
     check(theta, gradient);
     return this->unless_refused(gradient, [&] {
         Energy energy{.prior = prior(theta, gradient)};
-        for (Int first = 0; first < data_.size(); first += options_.piece) {
-            const Int count = std::min(options_.piece, data_.size() - first);
-            energy.likelihood += likelihood(theta, gradient, data_.view(first, count), 1);
-        }
+        energy.likelihood = likelihood(theta, gradient, data_, 1, options_.piece);
         return energy;
     });
 }
@@ -89,8 +125,9 @@ Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> grad
     if (batch.empty()) throw ValueError("NetworkPotential: the batch is empty");
     return this->unless_refused(gradient, [&] {
         Energy energy{.prior = prior(theta, gradient)};
-        energy.likelihood = likelihood(theta, gradient, data_.take(batch),
-                                       static_cast<double>(data_.size()) / static_cast<double>(batch.size()));
+        energy.likelihood =
+            likelihood(theta, gradient, data_.take(batch),
+                       static_cast<double>(data_.size()) / static_cast<double>(batch.size()), std::ssize(batch));
         return energy;
     });
 }
@@ -105,34 +142,59 @@ double NetworkPotential<T>::prior(std::span<const T> theta, std::span<T> gradien
         const Int n = blocks_[k].shape.size();
         const T* w = theta.data() + blocks_[k].offset;
         T* g = gradient.empty() ? nullptr : gradient.data() + blocks_[k].offset;
-        std::vector<double> sums(static_cast<std::size_t>((n + grain - 1) / grain));
-        parallel_for(n, grain, [&](Int begin, Int end) {
-            double& sum = sums[static_cast<std::size_t>(begin / grain)];
+        const auto part = [&](Int begin, Int end) {
+            double sum = 0;
             for (Int i = begin; i < end; i += block) {
                 const Int count = std::min(block, end - i);
                 sum += g ? law.descent(w + i, count, g + i) : law.log_prob(w + i, count);
             }
-        });
+            return sum;
+        };
+        if (n <= grain) {
+            energy -= part(0, n);
+            continue;
+        }
+        std::vector<double> sums(static_cast<std::size_t>((n + grain - 1) / grain));
+        parallel_for(n, grain,
+                     [&](Int begin, Int end) { sums[static_cast<std::size_t>(begin / grain)] = part(begin, end); });
         for (const double sum : sums) energy -= sum;
     }
     return energy;
 }
 
-// -scale log p(batch | theta); adds its gradient, straight from the last op of the backward pass.
+// -scale log p(items | theta); adds its gradient to `to`, straight from the last op of the backward pass.
 template <Real T>
-double NetworkPotential<T>::likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& batch,
-                                       double scale) {
-    tape_.clear();
-    pass_.restart({}, theta);
-    const Var<T> log_prob = likelihood_->log_prob(pass_, (*net_)(pass_, tape_.borrow(batch.inputs)), batch);
+double NetworkPotential<T>::block(Pass<T>& pass, std::span<const T> theta, const Dataset<T>& items, double scale,
+                                  std::span<T> to) const {
+    Tape<T>& tape = pass.tape();
+    tape.clear();
+    pass.restart({}, theta);
+    const Var<T> outputs = (*net_)(pass, tape.borrow(items.inputs));
+    const Var<T> log_prob = likelihood_->log_prob(pass, outputs, items);
     const double energy = -scale * static_cast<double>(log_prob.item());
-    if (gradient.empty() || !log_prob.needs_grad()) return energy;
+    if (to.empty() || !log_prob.needs_grad()) return energy;
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
         const auto n = static_cast<std::size_t>(blocks_[k].shape.size());
-        tape_.accumulate_into(pass_.leaves()[k], gradient.subspan(static_cast<std::size_t>(blocks_[k].offset), n));
+        tape.accumulate_into(pass.leaves()[k], to.subspan(static_cast<std::size_t>(blocks_[k].offset), n));
     }
-    tape_.backward(log_prob, static_cast<T>(-scale));
+    tape.backward(log_prob, static_cast<T>(-scale));
     return energy;
+}
+
+// The same for all data, at most `most` items at a time.
+template <Real T>
+double NetworkPotential<T>::likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& data,
+                                       double scale, Int most) {
+    using Worker = typename Blocks::Worker;
+    const ItemBlocks cut = ItemBlocks::cut(data.size(), size(), numbers_per_item_, most);
+    return sums_->sums.add(cut.leaves, gradient, [&](Int leaf, std::span<T> to) {
+        const auto worker = sums_->workers.borrow([&] { return std::make_unique<Worker>(parameters_); });
+        double energy = 0;
+        cut.each_block(leaf, [&](const Items& items) {
+            energy += block((*worker).pass, theta, data.view(items.begin, items.size()), scale, to);
+        });
+        return energy;
+    });
 }
 
 template <Real T>

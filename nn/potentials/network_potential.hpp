@@ -13,18 +13,25 @@ namespace pollen {
 struct NetworkPotentialOptions {
     // The default prior: it holds for every parameter that set_prior gave no prior.
     Prior prior = GaussianPrior{.sd = 1};
-    // Items that are evaluated at once. A sum over all data is a sum of such pieces, added up in double.
+    // The most items that are evaluated at once in a sum over all data.
     std::int64_t piece = 1000;
 };
 
 // The potential of a network's parameters: theta is the parameters of the network, then those of the likelihood, in the
 // order of Parameters. Their priors are those of priors_of(), as in train(). The network and the likelihood are copied,
 // the data are shared.
+//
+// The sum over the items is cut into blocks, which go through the network one by one. In a network of at most 65,536
+// parameters threads share the blocks, each with a tape of its own, and layers and the likelihood are called by several
+// threads at once. The sums of the blocks are added up in an order that depends on sizes alone
+// (nn/potentials/detail/item_blocks.hpp), so the bits do not depend on the number of threads. Beside the gradient at
+// most 4,194,304 numbers are kept for sums of blocks.
 template <Real T>
 class NetworkPotential final : public Potential<T> {
   public:
     NetworkPotential(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
                      NetworkPotentialOptions options = {});
+    ~NetworkPotential() override;
 
     std::unique_ptr<Potential<T>> clone() const override;
     std::int64_t size() const override { return parameters_.size(); }
@@ -51,7 +58,9 @@ class NetworkPotential final : public Potential<T> {
   private:
     NetworkPotential(const NetworkPotential& other);
     double prior(std::span<const T> theta, std::span<T> gradient) const;
-    double likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& batch, double scale);
+    double likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& data, double scale,
+                      std::int64_t most);
+    double block(Pass<T>& pass, std::span<const T> theta, const Dataset<T>& items, double scale, std::span<T> to) const;
     void check(std::span<const T> theta, std::span<T> gradient) const;
 
     Part<T> net_;
@@ -61,8 +70,9 @@ class NetworkPotential final : public Potential<T> {
     Parameters<T> parameters_;
     std::vector<Prior> priors_;  // one a parameter tensor
     std::vector<Quantity> blocks_;
-    Tape<T> tape_;
-    Pass<T> pass_{tape_, parameters_};
+    std::int64_t numbers_per_item_;  // that a pass writes, or 0
+    struct Blocks;
+    std::unique_ptr<Blocks> sums_;
 };
 
 }  // namespace pollen

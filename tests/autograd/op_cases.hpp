@@ -95,6 +95,7 @@ std::vector<OpCase<T>> op_cases() {
         {"matmul", {{5, 2, 3}, {3, 4}}, [](Vars x) { return matmul(x[0], x[1]); }},
         {"matmul", {{5, 2, 3}, {5, 3, 4}}, [](Vars x) { return matmul(x[0], x[1]); }},
         {"affine", {{4, 3}, {2, 3}, {2}}, [](Vars x) { return affine(x[0], x[1], x[2]); }},
+        {"affine_relu", {{4, 3}, {2, 3}, {2}}, [](Vars x) { return affine_relu(x[0], x[1], x[2]); }},
         {"dot", {row, row}, [](Vars x) { return dot(x[0], x[1]); }},
         {"outer", {row, {4}}, [](Vars x) { return outer(x[0], x[1]); }},
         {"softmax", {wide}, [](Vars x) { return softmax(x[0]); }},

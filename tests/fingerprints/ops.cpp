@@ -86,6 +86,8 @@ void add_products(Fingerprints& to) {
                 add_function<T>(to, "matmul", {{m, k}, {k, n}}, -1, 1, [](Vars<T> x) { return matmul(x[0], x[1]); });
                 add_function<T>(to, "affine", {{m, k}, {n, k}, {n}}, -1, 1,
                                 [](Vars<T> x) { return affine(x[0], x[1], x[2]); });
+                add_function<T>(to, "affine_relu", {{m, k}, {n, k}, {n}}, -1, 1,
+                                [](Vars<T> x) { return affine_relu(x[0], x[1], x[2]); });
             }
     for (const std::int64_t n : {1, 2, 5, 17, 70, 150}) {
         const auto factor = [](const Var<T>& x) { return cholesky(definite(x)); };

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+
+namespace pollen {
+
+// The items [begin, end), and the k-th of `parts` parts of them, whose sizes differ by at most one.
+struct Items {
+    std::int64_t begin = 0, end = 0;
+    std::int64_t size() const { return end - begin; }
+    Items part(std::int64_t k, std::int64_t parts) const {
+        return {begin + size() * k / parts, begin + size() * (k + 1) / parts};
+    }
+};
+
+// How a sum over items is cut. The items are cut into stretches, the leaves of tree_sum(); threads share the leaves. A
+// leaf is cut into blocks. A block goes through the whole network, forward and backward, and its gradient is added to
+// that of its leaf.
+//
+// A block is so small that what a pass writes stays in the cache of one core. The leaves are a power of two, each one
+// block, or more blocks if there would be too many gradients to keep. In a network with many parameters a block's
+// products are work for all threads, and a gradient for each leaf would be too much memory: there is one leaf, and a
+// block is `most` items.
+//
+// All of it depends on sizes alone: the number of items, of parameters, and of the numbers that a pass writes for one
+// item (0: not known).
+struct ItemBlocks {
+    std::int64_t items;
+    std::int64_t leaves;
+    std::int64_t block;  // items in a block, at most
+
+    // Beyond this number of parameters there is one leaf.
+    static constexpr std::int64_t most_parameters = std::int64_t{1} << 16;
+    // The gradients of all leaves together have at most this many numbers.
+    static constexpr std::int64_t most_gradients = std::int64_t{1} << 22;
+    static constexpr std::int64_t most_leaves = 256;
+    // What the passes of a block write: about this many numbers, but a block has at least so many items.
+    static constexpr std::int64_t block_numbers = std::int64_t{1} << 14;
+    static constexpr std::int64_t least_block = 32;
+
+    static ItemBlocks cut(std::int64_t items, std::int64_t parameters, std::int64_t numbers_per_item,
+                          std::int64_t most);
+
+    Items leaf(std::int64_t k) const { return Items{0, items}.part(k, leaves); }
+    // f(items) for each block of a leaf, in order.
+    template <class F>
+    void each_block(std::int64_t k, const F& f) const {
+        const Items all = leaf(k);
+        const std::int64_t blocks = (all.size() + block - 1) / block;
+        for (std::int64_t b = 0; b < blocks; ++b) f(all.part(b, blocks));
+    }
+};
+
+}  // namespace pollen
