@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_bits_of_the_definition, T, Types) {
             }
 }
 
-BOOST_AUTO_TEST_CASE(more_rows_and_columns_than_are_packed_at_once) {
+BOOST_AUTO_TEST_CASE(the_bits_of_the_definition_of_more_rows_and_columns_than_are_packed_at_once) {
     for (const Size s : {Size{20000, 26, 17}, {26, 20000, 17}})
         for (const int trans : {0, 3}) check_bits<float>(s, trans & 1, trans & 2, 1, 0, 0);
 }
