@@ -144,6 +144,9 @@ struct Conv2dOptions {
 // y[n, o, i, j] = sum_{c, u, v} x[n, c, i stride + u dilation - padding, ...] w[o, c, u, v]; w is (out, in / groups, u, v)
 template <Real T> Var<T> conv2d(Var<T> x, Var<T> w, Conv2dOptions options = {});
 template <Real T> Var<T> conv2d(Var<T> x, Var<T> w, Var<T> bias, Conv2dOptions options = {});  // + bias[o]
+template <Real T> Var<T> conv2d_relu(Var<T> x, Var<T> w, Var<T> bias, Conv2dOptions options = {});  // max(conv2d, 0)
+// max_pool2d of that, with windows of 2 x 2 that do not overlap
+template <Real T> Var<T> conv2d_relu_max_pool2d(Var<T> x, Var<T> w, Var<T> bias, Conv2dOptions options = {});
 
 struct ConvTranspose2dOptions {
     Pair stride = {1, 1};
@@ -228,6 +231,8 @@ template <Real T> Var<T> where(const Tensor<T>& condition, const Tensor<T>& x, V
 template <Real T> Var<T> where(const Tensor<T>& condition, Var<T> x, const Tensor<T>& y) { return where(condition, x, constant_like(x, y)); }
 template <Real T> Var<T> conv2d(const Tensor<T>& x, Var<T> w, Conv2dOptions options = {}) { return conv2d(constant_like(w, x), w, options); }
 template <Real T> Var<T> conv2d(const Tensor<T>& x, Var<T> w, Var<T> bias, Conv2dOptions options = {}) { return conv2d(constant_like(w, x), w, bias, options); }
+template <Real T> Var<T> conv2d_relu(const Tensor<T>& x, Var<T> w, Var<T> bias, Conv2dOptions options = {}) { return conv2d_relu(constant_like(w, x), w, bias, options); }
+template <Real T> Var<T> conv2d_relu_max_pool2d(const Tensor<T>& x, Var<T> w, Var<T> bias, Conv2dOptions options = {}) { return conv2d_relu_max_pool2d(constant_like(w, x), w, bias, options); }
 template <Real T> Var<T> triangular_solve(const Tensor<T>& a, Var<T> b, TriangularSolveOptions options = {}) { return triangular_solve(constant_like(b, a), b, options); }
 template <Real T> Var<T> triangular_solve(Var<T> a, const Tensor<T>& b, TriangularSolveOptions options = {}) { return triangular_solve(a, constant_like(a, b), options); }
 // Slices of data chosen by data: no node, a tensor.

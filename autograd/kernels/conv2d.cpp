@@ -24,21 +24,75 @@ void copy(Int rows, Int columns, const T* from, Int ld_from, T* to, Int ld_to) {
         for (Int i = 0; i < rows; ++i) to[i * ld_to + j] = from[i * ld_from + j];
 }
 
+// Sums for `count` columns of a group, from `first` on: to c, which has the bias already, or with `keep` something else
+// that they are added to.
+template <class T>
+void sum_panel(const Convolution& s, const RowBlocks& blocks, Int group, Int first, Int count, const T* x, const T* w,
+               T keep, T* c, Int ldc) {
+    T* patches = scratch<T, PatchesOfThread>(blocks.rows() * panel<T>);
+    for (Int k = 0; k < blocks.channel_blocks() * blocks.cuts(); ++k) {
+        const RowBlock block = blocks(group, k / blocks.cuts(), k % blocks.cuts());
+        im2col(s, block, first, count, x, patches);
+        gemm_direct<T>({false, false, s.out, count, block.rows, T(1), w + group * s.out * s.depth() + block.row,
+                        s.depth(), patches, panel<T>, k > 0 ? T(1) : keep, c, ldc});
+    }
+}
+
+template <class T>
+void fill_with_bias(const Convolution& s, Int group, const T* bias, Int count, T* c, Int ldc) {
+    for (Int o = 0; o < s.out; ++o) std::fill_n(c + o * ldc, count, bias[group * s.out + o]);
+}
+
+// The sums of some pairs of lines of an image stay in the cache until they are pooled.
+template <class T>
+void convolve_and_pool(const Convolution& s, const T* x, const T* w, T* y, const Finish<T>& finish) {
+    const Int height = s.out_h / 2, width = s.out_w / 2;
+    const Int most = std::clamp<Int>(4 * panel<T> / std::max<Int>(1, 2 * s.out_w), 1, std::max<Int>(1, height));
+    const Int strips = (height + most - 1) / most;  // of an image
+    const RowBlocks blocks(s, max_rows, panel<T>, RowBlocks::Order::ascending);
+    const Int grain = products_per_task(s.out, 2 * most * s.out_w, s.depth());
+    parallel_for(s.batch * s.groups * strips, grain, [&](Int begin, Int end) {
+        const Int ld = 2 * most * s.out_w;
+        T* sums = scratch<T, ResultsOfThread>(s.out * ld);
+        for (Int unit = begin; unit < end; ++unit) {
+            const Int group = unit / strips % s.groups, image = unit / strips / s.groups;
+            const Int line = unit % strips * most, lines = std::min(most, height - line);
+            const Int columns = 2 * lines * s.out_w, first = image * s.pixels() + 2 * line * s.out_w;
+            if (finish.bias)
+                fill_with_bias(s, group, finish.bias, columns, sums, ld);
+            else if (s.depth() == 0)
+                std::fill_n(sums, s.out * ld, T(0));
+            for (Int at = 0; at < columns; at += panel<T>)
+                sum_panel(s, blocks, group, first + at, std::min(panel<T>, columns - at), x, w,
+                          finish.bias ? T(1) : T(0), sums + at, ld);
+            for (Int o = 0; o < s.out; ++o) {
+                T* from = sums + o * ld;
+                if (finish.relu) relu_in_place(columns, from);
+                Int to = (((image * s.groups + group) * s.out + o) * height + line) * width;
+                for (Int i = 0; i < lines; ++i, from += 2 * s.out_w, to += width)
+                    largest_of_four(width, from, from + s.out_w, y + to, finish.places + to);
+            }
+        }
+    });
+}
+
 }  // namespace
 
 // Y = W X + bias, a panel of columns at a time.
 template <class T>
-void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y, const T* bias) {
+void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y, const Finish<T>& finish) {
+    if (finish.max_pool) return convolve_and_pool(s, x, w, y, finish);
     const Int depth = s.depth(), pixels = s.pixels(), columns = s.columns();
+    const T* bias = finish.bias;
     if (depth == 0) {
         for (Int plane = 0; beta == T(0) && plane < s.batch * s.groups * s.out; ++plane)
             std::fill_n(y + plane * pixels, pixels, bias ? bias[plane % (s.groups * s.out)] : T(0));
+        if (finish.relu) relu_in_place(s.batch * s.groups * s.out * pixels, y);
         return;
     }
     const RowBlocks blocks(s, max_rows, panel<T>, RowBlocks::Order::ascending);
     const Int panels = (columns + panel<T> - 1) / panel<T>;
     parallel_for(s.groups * panels, products_per_task(s.out, panel<T>, depth), [&](Int begin, Int end) {
-        T* patches = scratch<T, PatchesOfThread>(blocks.rows() * panel<T>);
         T* results = scratch<T, ResultsOfThread>(s.out * panel<T>);
         for (Int unit = begin; unit < end; ++unit) {
             const Int group = unit / panels, first = unit % panels * panel<T>;
@@ -47,15 +101,10 @@ void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y, const 
             const bool whole = first % pixels + count <= pixels;
             T* c = whole ? y + (first / pixels * s.groups + group) * s.out * pixels + first % pixels : results;
             const Int ldc = whole ? pixels : panel<T>;
-            if (bias)
-                for (Int o = 0; o < s.out; ++o) std::fill_n(c + o * ldc, count, bias[group * s.out + o]);
-            for (Int k = 0; k < blocks.channel_blocks() * blocks.cuts(); ++k) {
-                const RowBlock block = blocks(group, k / blocks.cuts(), k % blocks.cuts());
-                im2col(s, block, first, count, x, patches);
-                const T keep = k > 0 || bias ? T(1) : whole ? beta : T(0);
-                gemm_direct<T>({false, false, s.out, count, block.rows, T(1), w + group * s.out * depth + block.row,
-                                depth, patches, panel<T>, keep, c, ldc});
-            }
+            if (bias) fill_with_bias(s, group, bias, count, c, ldc);
+            sum_panel(s, blocks, group, first, count, x, w, bias ? T(1) : whole ? beta : T(0), c, ldc);
+            if (finish.relu)
+                for (Int o = 0; o < s.out; ++o) relu_in_place(count, c + o * ldc);
             if (whole) continue;
             each_image(s, group, first, count, [&](Int at, Int column, Int n) {
                 for (Int o = 0; o < s.out; ++o) {
@@ -117,8 +166,8 @@ void convolve_dx(const Convolution& s, const T* dy, const T* w, T beta, T* dx, P
     });
 }
 
-#define POLLEN_INSTANTIATE_CONVOLVE(T)                                               \
-    template void convolve(const Convolution&, const T*, const T*, T, T*, const T*); \
+#define POLLEN_INSTANTIATE_CONVOLVE(T)                                                       \
+    template void convolve(const Convolution&, const T*, const T*, T, T*, const Finish<T>&); \
     template void convolve_dx(const Convolution&, const T*, const T*, T, T*, Pool&, Panels);
 POLLEN_INSTANTIATE_CONVOLVE(float)
 POLLEN_INSTANTIATE_CONVOLVE(double)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/kernels/im2col.hpp>
+#include <pollen/autograd/kernels/max_pool.hpp>
 #include <pollen/autograd/pool.hpp>
 
 // The three products of a convolution, each group by itself, X the matrix of patches (im2col.hpp) and W, Y, dY and dW
@@ -13,9 +14,9 @@
 // where it is added to what is there. The same bits at any number of threads.
 namespace pollen::kernels {
 
-// bias, one number an output channel, is added to Y where it is not null; beta is 0 then.
+// What `finish` says is done to Y; beta is 0 then.
 template <class T>
-void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y, const T* bias = nullptr);
+void convolve(const Convolution& s, const T* x, const T* w, T beta, T* y, const Finish<T>& finish = {});
 
 // Numbers are added to dX panel by panel. If panels reach over the borders of images, which is faster, the last bits of
 // an image's dX depend on its place in the batch. by_image is for results of a network, which may not.

@@ -1,5 +1,6 @@
 #include <pollen/autograd/kernels/winograd.hpp>
 
+#include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/kernels/product.hpp>
 #include <pollen/autograd/kernels/transpose_tile.hpp>
 #include <pollen/autograd/kernels/winograd_tiles.hpp>
@@ -143,8 +144,35 @@ PointValues input_room(Int tiles, Int channels) {
     return {scratch<float, PointsOfInput>(A::points * A::points * stride), stride, ld};
 }
 
+// Adds the bias to a line of [pixel][channel] and rectifies it.
+void finish_line(const WinogradShape& s, const Finish<float>& finish, Int channel, float* line, Int pixels) {
+    if (!finish.bias && !finish.relu) return;
+    alignas(64) float shift[channel_block] = {};
+    if (finish.bias) std::copy_n(finish.bias + channel, std::min(channel_block, s.out - channel), shift);
+    for (Int at = 0; at < pixels * channel_block; at += lanes<float>) {
+        const Vector z = Vector::load_aligned(line + at) + Vector::load_aligned(shift + at % channel_block);
+        (finish.relu ? WhereAbove{}(z) : z).store_aligned(line + at);
+    }
+}
+
+struct PairsOfLines;
+
+// Keeps a line of a block of channels, and with the next one makes a line of pooled images of the two.
+void pool_line(const WinogradShape& s, const Finish<float>& finish, Int image, Int channel, Int line,
+               const float* numbers, Int pixels, float* y) {
+    const Int count = std::min(channel_block, s.out - channel), height = s.out_h() / 2, width = s.out_w() / 2;
+    float* room = scratch<float, PairsOfLines>(2 * channel_block * s.out_w());
+    store_line(numbers, {room, count, 2, s.out_w()}, line % 2, 0, pixels, false);
+    if (line % 2 == 0 || line >= s.out_h()) return;
+    for (Int c = 0; c < count; ++c) {
+        const Int to = ((image * s.out + channel + c) * height + line / 2) * width;
+        const float* top = room + 2 * c * s.out_w();
+        largest_of_four(width, top, top + s.out_w(), y + to, finish.places + to);
+    }
+}
+
 template <class A>
-void forward(const WinogradShape& s, const float* x, const float* w, const float* bias, bool relu, float* y,
+void forward(const WinogradShape& s, const float* x, const float* w, const Finish<float>& finish, float* y,
              Pool& pool) {
     const TileRows from = rows_of_x<A>(s), to = rows_of_y<A>(s);
     const KernelPoints<A> kernels(s, w, false, pool);
@@ -155,19 +183,15 @@ void forward(const WinogradShape& s, const float* x, const float* w, const float
         for (Int c = 0; c < s.in; c += channel_block)
             to_points<DataTransform<A>, 6, A::results, A::points>(from, x, begin, end, c, v);
         const PointValues m = multiply(v, tiles, kernels);
-        for (Int o = 0; o < s.out; o += channel_block) {
-            alignas(64) float shift[channel_block] = {};
-            if (bias) std::copy_n(bias + o, std::min(channel_block, s.out - o), shift);
-            const auto finish = [&](float* line, Int pixels) {
-                if (!bias && !relu) return;
-                for (Int at = 0; at < pixels * channel_block; at += lanes<float>) {
-                    Vector z = Vector::load_aligned(line + at) + Vector::load_aligned(shift + at % channel_block);
-                    if (relu) z = xsimd::select(z <= Vector(0.0f), Vector(0.0f), z);
-                    z.store_aligned(line + at);
-                }
-            };
-            from_points<ResultTransform<A>, A::results, A::results, A::points>(to, m, begin, end, o, y, false, finish);
-        }
+        for (Int o = 0; o < s.out; o += channel_block)
+            from_points<ResultTransform<A>, A::results, A::results, A::points>(
+                to, m, begin, end, o, [&](Int row, Int line, float* numbers, Int pixels, bool) {
+                    finish_line(s, finish, o, numbers, pixels);
+                    if (finish.max_pool)
+                        pool_line(s, finish, row / to.rows, o, line, numbers, pixels, y);
+                    else
+                        store_line(numbers, to.planes(y, row, o), line, 0, pixels, false);
+                });
     });
 }
 
@@ -189,8 +213,10 @@ void backward_x(const WinogradShape& s, const float* dy, const float* w, float b
                 to_points<ResultTransposed<A>, A::results, A::results, A::points>(from, dy, begin, end, o, v);
             const PointValues m = multiply(v, tiles, kernels);
             for (Int c = 0; c < s.in; c += channel_block)
-                from_points<DataTransposed<A>, 6, A::results, A::points>(to, m, begin, end, c, dx, beta != 0,
-                                                                         [](float*, Int) {});
+                from_points<DataTransposed<A>, 6, A::results, A::points>(
+                    to, m, begin, end, c, [&](Int row, Int line, const float* numbers, Int pixels, bool again) {
+                        store_line(numbers, to.planes(dx, row, c), line - to.top, -to.left, pixels, beta != 0 || again);
+                    });
             begin = end;
         }
     });
@@ -280,10 +306,10 @@ void backward_w(const WinogradShape& s, const float* x, const float* dy, float b
 
 }  // namespace
 
-void winograd_y(const WinogradShape& s, const float* x, const float* w, const float* bias, bool relu, float* y,
+void winograd_y(const WinogradShape& s, const float* x, const float* w, const Finish<float>& finish, float* y,
                 Pool& pool) {
-    return s.taps == 3 ? forward<SixPoints<4>>(s, x, w, bias, relu, y, pool)
-                       : forward<SixPoints<2>>(s, x, w, bias, relu, y, pool);
+    return s.taps == 3 ? forward<SixPoints<4>>(s, x, w, finish, y, pool)
+                       : forward<SixPoints<2>>(s, x, w, finish, y, pool);
 }
 
 void winograd_dx(const WinogradShape& s, const float* dy, const float* w, float beta, float* dx, Pool& pool) {

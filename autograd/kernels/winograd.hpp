@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pollen/autograd/kernels/im2col.hpp>
+#include <pollen/autograd/kernels/max_pool.hpp>
 #include <pollen/autograd/pool.hpp>
 
 // Convolution with fewer multiplications, in float, for kernels of 3 x 3 and 5 x 5 and stride 1: F(4 x 4, 3 x 3) and
@@ -32,8 +32,7 @@ struct WinogradUse {
 };
 WinogradUse winograd_use(const WinogradShape& s);
 
-// Y + bias, and max(0, Y + bias) with relu. The bias may be null.
-void winograd_y(const WinogradShape& s, const float* x, const float* w, const float* bias, bool relu, float* y,
+void winograd_y(const WinogradShape& s, const float* x, const float* w, const Finish<float>& finish, float* y,
                 Pool& pool);
 void winograd_dx(const WinogradShape& s, const float* dy, const float* w, float beta, float* dx, Pool& pool);
 void winograd_dw(const WinogradShape& s, const float* x, const float* dy, float beta, float* dw, Pool& pool);

@@ -73,11 +73,12 @@ void to_points(const TileRows& s, const float* images, std::int64_t begin, std::
 }
 
 // The reverse: Transform takes the values at `points` to the `size` numbers of a line. Where tiles overlap, their
-// numbers are added, along a line and then from row to row. finish(line, pixels) may change a line of [pixel][channel]
-// before it is stored. With `add` it is added to what is there; lines that the rows before `begin` have written are.
-template <class Transform, int size, int step, int points, class Finish>
+// numbers are added, along a line and then from row to row. store(row, line, numbers, pixels, again) gets each line,
+// [pixel][channel], once it is complete, and may change its numbers; lines that the rows before `begin` have stored
+// come `again`, with what is to be added.
+template <class Transform, int size, int step, int points, class Store>
 void from_points(const TileRows& s, const PointValues& from, std::int64_t begin, std::int64_t end, std::int64_t channel,
-                 float* images, bool add, const Finish& finish) {
+                 const Store& store) {
     using Int = std::int64_t;
     using Vector = Batch<float>;
     constexpr int overlap = size - step;
@@ -114,12 +115,10 @@ void from_points(const TileRows& s, const PointValues& from, std::int64_t begin,
                     });
                 });
             }
-        const Planes<float> planes = s.planes(images, row, channel);
         const bool last = row + 1 == end || row % s.rows + 1 == s.rows;
         for (int i = 0; i < (last ? size : step); ++i) {
-            finish(to[i], span);
-            const bool written = first_line > 0 && y + i < first_line + overlap && row / s.rows == begin / s.rows;
-            store_line(to[i], planes, y + i - s.top, -s.left, span, add || written);
+            const bool again = first_line > 0 && y + i < first_line + overlap && row / s.rows == begin / s.rows;
+            store(row, y + i, to[i], span, again);
         }
     }
 }

@@ -1,5 +1,6 @@
 #include <pollen/autograd/detail/convolution.hpp>
 #include <pollen/autograd/kernels/conv2d.hpp>
+#include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/autograd/kernels/winograd.hpp>
 #include <pollen/autograd/ops/detail/images.hpp>
@@ -49,17 +50,15 @@ struct FewerProducts {
     }
 };
 
-// With a bias, if there is a third input.
 template <Real T>
-void forward(Forward<T>& node, const Conv2dOptions& options) {
+void forward(Forward<T>& node, const Conv2dOptions& options, const kernels::Finish<T>& finish) {
     const Tensor<T>&x = node.input(0), &w = node.input(1);
-    const T* bias = node.input_count() == 3 ? node.input(2).data() : nullptr;
     if constexpr (std::same_as<T, float>)
         if (const FewerProducts<T> f(x.shape(), w.shape(), options); f.use.y)
-            return kernels::winograd_y(f.shape, x.data(), w.data(), bias, false, node.value(), node.pool());
+            return kernels::winograd_y(f.shape, x.data(), w.data(), finish, node.value(), node.pool());
     Tensor<T> room;
     const T* images = pad_images(x.data(), x.shape(), options.padding, node.pool(), room);
-    kernels::convolve(convolution(x.shape(), w.shape(), options), images, w.data(), T(0), node.value(), bias);
+    kernels::convolve(convolution(x.shape(), w.shape(), options), images, w.data(), T(0), node.value(), finish);
 }
 
 template <Real T>
@@ -90,10 +89,43 @@ void backward_w(Backward<T>& b, const T* dy, const GradientSlot<T>& dw, const Co
 }
 
 template <Real T>
-void backward(Backward<T>& b, const Conv2dOptions& options) {
-    if (b.wants(0)) backward_x(b, b.grad(), options);
-    if (const GradientSlot<T> dw = b.slot(1)) backward_w(b, b.grad(), dw, options);
+void backward(Backward<T>& b, const T* dy, const Conv2dOptions& options) {
+    if (b.wants(0)) backward_x(b, dy, options);
+    if (const GradientSlot<T> dw = b.slot(1)) backward_w(b, dy, dw, options);
 }
+
+template <Real T>
+void backward_bias(Backward<T>& b, const T* g) {
+    const Shape& y = b.value().shape();
+    if (const GradientSlot<T> db = b.slot(2)) kernels::sum_to(g, y, db, Shape{1, y[1], 1, 1});
+}
+
+void check_bias(const Shape& bias, const Shape& w) {
+    if (bias != Shape{w[0]})
+        throw ShapeError("conv2d: bias has shape " + to_string(bias) + " for w " + to_string(w) +
+                         "; one number for each output channel, (" + std::to_string(w[0]) + "), is needed");
+}
+
+// dL/d(the sums) of an op that ends in a relu, where its value is above 0: in place of dL/d(value) if that is possible.
+template <Real T>
+const T* gradient_above_0(Backward<T>& b, Tensor<T>& room) {
+    const Tensor<T>& y = b.value();
+    T* to = b.spare_grad();
+    if (!to) to = (room = b.scratch(y.shape())).fresh_data();
+    kernels::map(y.size(), to, kernels::WhereAbove{}, kernels::Stream<T>{y.data()}, kernels::Stream<T>{b.grad()});
+    return to;
+}
+
+// Which pixels the numbers of a pooled image came from, a byte for each, in memory of the tape's pool.
+template <Real T>
+struct Places {
+    Tensor<T> memory;
+    std::uint8_t* data;
+
+    Places(TapeState<T>& tape, std::int64_t n)
+        : memory(tape.empty(Shape{(n + std::int64_t{sizeof(T)} - 1) / std::int64_t{sizeof(T)}})),
+          data(reinterpret_cast<std::uint8_t*>(memory.fresh_data())) {}
+};
 
 }  // namespace
 
@@ -105,27 +137,73 @@ template <Real T>
 Var<T> conv2d(Var<T> x, Var<T> w, Conv2dOptions options) {
     return record(
         "conv2d", {x, w}, result(x.shape(), w.shape(), options),
-        [options](Forward<T>& node) { forward(node, options); }, [options](Backward<T>& b) { backward(b, options); });
+        [options](Forward<T>& node) { forward(node, options, {}); },
+        [options](Backward<T>& b) { backward(b, b.grad(), options); });
 }
 
 template <Real T>
 Var<T> conv2d(Var<T> x, Var<T> w, Var<T> bias, Conv2dOptions options) {
     const Shape shape = result(x.shape(), w.shape(), options);
-    if (bias.shape() != Shape{w.shape()[0]})
-        throw ShapeError("conv2d: bias has shape " + to_string(bias.shape()) + " for w " + to_string(w.shape()) +
-                         "; one number for each output channel, (" + std::to_string(w.shape()[0]) + "), is needed");
+    check_bias(bias.shape(), w.shape());
     return record(
-        "conv2d", {x, w, bias}, shape, [options](Forward<T>& node) { forward(node, options); },
+        "conv2d", {x, w, bias}, shape,
+        [options](Forward<T>& node) { forward(node, options, {.bias = node.input(2).data()}); },
         [options](Backward<T>& b) {
-            backward(b, options);
-            const Shape& y = b.value().shape();
-            if (const GradientSlot<T> db = b.slot(2)) kernels::sum_to(b.grad(), y, db, Shape{1, y[1], 1, 1});
+            backward(b, b.grad(), options);
+            backward_bias(b, b.grad());
         });
 }
 
-template Var<float> conv2d(Var<float>, Var<float>, Conv2dOptions);
-template Var<double> conv2d(Var<double>, Var<double>, Conv2dOptions);
-template Var<float> conv2d(Var<float>, Var<float>, Var<float>, Conv2dOptions);
-template Var<double> conv2d(Var<double>, Var<double>, Var<double>, Conv2dOptions);
+// y = max(W * x + b, 0)        dL/d(W * x + b) = dL/dy where y > 0
+template <Real T>
+Var<T> conv2d_relu(Var<T> x, Var<T> w, Var<T> bias, Conv2dOptions options) {
+    const Shape shape = result(x.shape(), w.shape(), options);
+    check_bias(bias.shape(), w.shape());
+    return record(
+        "conv2d_relu", {x, w, bias}, shape,
+        [options](Forward<T>& node) { forward(node, options, {.bias = node.input(2).data(), .relu = true}); },
+        [options](Backward<T>& b) {
+            Tensor<T> room;
+            const T* g = gradient_above_0(b, room);
+            backward(b, g, options);
+            backward_bias(b, g);
+        });
+}
+
+// y = the largest of each 2 x 2 numbers of max(W * x + b, 0)        dL/d(W * x + b) = dL/dy at its place where y > 0
+template <Real T>
+Var<T> conv2d_relu_max_pool2d(Var<T> x, Var<T> w, Var<T> bias, Conv2dOptions options) {
+    const Shape sums = result(x.shape(), w.shape(), options);
+    check_bias(bias.shape(), w.shape());
+    if (sums[2] < 2 || sums[3] < 2)
+        throw ShapeError("conv2d_relu_max_pool2d: the images to be pooled have shape " + to_string(sums) +
+                         "; at least 2 x 2 pixels are needed");
+    const Shape shape{sums[0], sums[1], sums[2] / 2, sums[3] / 2};
+    const Places<T> places(x.state(), shape.size());
+    return record(
+        "conv2d_relu_max_pool2d", {x, w, bias}, shape,
+        [options, places](Forward<T>& node) {
+            forward(node, options,
+                    {.bias = node.input(2).data(), .relu = true, .max_pool = true, .places = places.data});
+        },
+        [options, places](Backward<T>& b) {
+            const Shape& x_shape = b.input(0).shape();
+            const Shape all = result(x_shape, b.input(1).shape(), options);
+            Tensor<T> room, full = b.scratch(all);
+            const T* g = gradient_above_0(b, room);
+            kernels::to_places(all[0] * all[1], all[2], all[3], g, places.data, full.fresh_data());
+            backward(b, full.data(), options);
+            backward_bias(b, g);
+        });
+}
+
+#define POLLEN_INSTANTIATE_CONV2D(T)                                    \
+    template Var<T> conv2d(Var<T>, Var<T>, Conv2dOptions);              \
+    template Var<T> conv2d(Var<T>, Var<T>, Var<T>, Conv2dOptions);      \
+    template Var<T> conv2d_relu(Var<T>, Var<T>, Var<T>, Conv2dOptions); \
+    template Var<T> conv2d_relu_max_pool2d(Var<T>, Var<T>, Var<T>, Conv2dOptions);
+POLLEN_INSTANTIATE_CONV2D(float)
+POLLEN_INSTANTIATE_CONV2D(double)
+#undef POLLEN_INSTANTIATE_CONV2D
 
 }  // namespace pollen

@@ -14,11 +14,11 @@ class Activation : public Layer<Activation<T>, T> {
     Activation(std::string name, std::function<Var<T>(Var<T>)> f) : name_(std::move(name)), f_(std::move(f)) {}
 
     Var<T> forward(Pass<T>&, Var<T> x) const override { return f_(x); }
-    bool is_relu() const override { return is_relu_; }
+    Follower follower() const override { return follower_; }
     std::string describe() const override { return name_; }
 
   protected:
-    bool is_relu_ = false;
+    Follower follower_ = Follower::other;
 
   private:
     std::string name_;
@@ -27,7 +27,7 @@ class Activation : public Layer<Activation<T>, T> {
 
 template <Real T = float>
 struct Relu : Activation<T> {
-    Relu() : Activation<T>("Relu", [](Var<T> x) { return relu(x); }) { this->is_relu_ = true; }
+    Relu() : Activation<T>("Relu", [](Var<T> x) { return relu(x); }) { this->follower_ = Follower::relu; }
 };
 template <Real T = float>
 struct LeakyRelu : Activation<T> {

@@ -49,6 +49,15 @@ Var<T> Conv2d<T>::forward(Pass<T>& pass, Var<T> x) const {
 }
 
 template <Real T>
+Fused<T> Conv2d<T>::forward_fused(Pass<T>& pass, Var<T> x, std::span<const Part<T>> next) const {
+    if (!has_bias_ || next.empty() || next[0]->follower() != Follower::relu) return {forward(pass, x)};
+    const Var<T> w = pass(weight), b = pass(bias);
+    if (next.size() > 1 && next[1]->follower() == Follower::max_pool_by_two)
+        return {conv2d_relu_max_pool2d(x, w, b, options_), 2};
+    return {conv2d_relu(x, w, b, options_), 1};
+}
+
+template <Real T>
 std::string Conv2d<T>::describe() const {
     const Conv2dOptions& o = options_;
     return call("Conv2d", inputs_, weight.shape[0], Pair{weight.shape[2], weight.shape[3]}) +

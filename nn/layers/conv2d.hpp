@@ -22,12 +22,15 @@ struct ConvOptions {
 };
 
 // y = W * x + b        x (n, inputs, height, width), W (outputs, inputs / groups, kernel height, kernel width)
+//
+// With a bias and a Relu behind it in a Sequential, both are one op, and so is a MaxPool2d(2) behind these.
 template <Real T = float>
 class Conv2d final : public Layer<Conv2d<T>, T> {
   public:
     Conv2d(std::int64_t inputs, std::int64_t outputs, Size2d kernel, ConvOptions options = {});
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
+    Fused<T> forward_fused(Pass<T>& pass, Var<T> x, std::span<const Part<T>> next) const override;
     static void members(auto& self, auto& visitor) {
         visitor.parameter("weight", self.weight);
         if (self.has_bias_) visitor.parameter("bias", self.bias);

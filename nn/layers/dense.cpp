@@ -26,7 +26,7 @@ Var<T> Dense<T>::forward(Pass<T>& pass, Var<T> x) const {
 
 template <Real T>
 Fused<T> Dense<T>::forward_fused(Pass<T>& pass, Var<T> x, std::span<const Part<T>> next) const {
-    if (!has_bias_ || next.empty() || !next[0]->is_relu()) return {forward(pass, x)};
+    if (!has_bias_ || next.empty() || next[0]->follower() != Follower::relu) return {forward(pass, x)};
     check(x.shape());
     return {affine_relu(x, pass(weight), pass(bias)), 1};
 }

@@ -24,6 +24,11 @@ class MaxPool2d final : public Layer<MaxPool2d<T>, T> {
   public:
     explicit MaxPool2d(Size2d size, PoolOptions options = {}) : options_{size, options.stride, options.padding} {}
     Var<T> forward(Pass<T>&, Var<T> x) const override { return max_pool2d(x, options_); }
+    Follower follower() const override {
+        constexpr Pair none = {0, 0}, two = {2, 2};
+        const bool by_two = options_.size == two && (options_.stride == none || options_.stride == two);
+        return by_two && options_.padding == none ? Follower::max_pool_by_two : Follower::other;
+    }
     std::string describe() const override { return describe_pool("MaxPool2d", options_); }
 
   private:

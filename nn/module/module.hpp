@@ -31,6 +31,9 @@ using Part = Owned<Module<T>>;  // a module inside another one
 template <Real T>
 using ChangePart = std::function<Part<T>(const Module<T>& part, const std::string& name)>;
 
+// What forward() is: max(x, 0), max_pool2d(x) with windows of 2 x 2 that do not overlap, or something else.
+enum class Follower { other, relu, max_pool_by_two };
+
 // A value, and how many parts of a network were computed along with it.
 template <Real T>
 struct Fused {
@@ -50,13 +53,13 @@ class Module : public HasParameters<T> {
 
     virtual Var<T> forward(Pass<T>& pass, Var<T> x) const = 0;
 
-    // The same for a module with `next` behind it. It may compute the first of them, too, as one op; its value is
-    // then theirs, with the same bits. Sequential calls this, unless an observer wants to see every module's output.
+    // The same for a module with `next` behind it. It may compute the first of them, too, as one op; the value is then
+    // that of the last of these, with the same bits. Sequential calls this, unless an observer wants to see every module's output.
     virtual Fused<T> forward_fused(Pass<T>& pass, Var<T> x, std::span<const Part<T>>) const {
         return {forward(pass, x)};
     }
-    // Whether forward() is max(x, 0): what a layer before it can compute along.
-    virtual bool is_relu() const { return false; }
+    // What a layer before this one can compute along.
+    virtual Follower follower() const { return Follower::other; }
 
     virtual std::unique_ptr<Module<T>> clone() const = 0;
     virtual std::string describe() const = 0;  // "Dense(784, 800)"

@@ -8,7 +8,7 @@
 namespace pollen {
 
 // y = f_k(... f_2(f_1(x))). Some layers compute what follows them as well (Module::forward_fused): Dense and Relu are
-// one node of the tape.
+// one node of the tape, and Conv2d, Relu and MaxPool2d(2) are.
 //
 // Write braces: with parentheses C++ may take the line for the declaration of a function.
 //
