@@ -166,6 +166,12 @@ struct Pool2dOptions {
 template <Real T> Var<T> max_pool2d(Var<T> x, Pool2dOptions options = {});  // ties: the first one gets the gradient
 template <Real T> Var<T> avg_pool2d(Var<T> x, Pool2dOptions options = {});  // padding counts as zeros
 
+// max(scale x / sqrt(mean(x^2) + epsilon) + shift, threshold), the mean over the pixels of a channel of an image; scale,
+// shift and threshold are (channels, 1, 1) (Singh and Krishnan 2020)
+template <Real T> Var<T> filter_response_norm(Var<T> x, Var<T> scale, Var<T> shift, Var<T> threshold, double epsilon);
+// swish of that, as one node
+template <Real T> Var<T> filter_response_norm_swish(Var<T> x, Var<T> scale, Var<T> shift, Var<T> threshold, double epsilon);
+
 // ---- linear algebra: (..., n, n) -------------------------------------------------------------------------------------
 
 // The lower triangular L with L L' = a. Only the lower triangle of a is read; its gradient is symmetric.

@@ -69,6 +69,23 @@ inline Batch<T> sigmoid(const Batch<T>& x) {
     return xsimd::select(x < Batch<T>(T(0)), e, one) / (one + e);
 }
 
+// x sigmoid(x). The factor x is cut off where sigmoid(x) is 0, so that the limit at minus infinity is right.
+template <class T>
+inline Batch<T> swish(const Batch<T>& x) {
+    return xsimd::max(Batch<T>(2 * ExpConstants<T>::lowest), x) * kernels::sigmoid<T>(x);
+}
+
+// Its derivative: s (1 + x (1 - s)), s = sigmoid(x). s and 1 - s are 1 / (1 + e) and e / (1 + e), so neither is lost
+// beside 1.
+template <class T>
+inline Batch<T> swish_slope(const Batch<T>& x) {
+    constexpr T bound = -2 * ExpConstants<T>::lowest;
+    const Batch<T> one(T(1)), e = kernels::exp<T>(-xsimd::abs(x)), large = one / (one + e), small = e * large;
+    const auto negative = x < Batch<T>(T(0));
+    const Batch<T> s = xsimd::select(negative, small, large), rest = xsimd::select(negative, large, small);
+    return s * multiply_add(between(x, -bound, bound), rest, one);
+}
+
 // tanh|x| = 1 - 2 / (1 + exp(2|x|)), and a polynomial about 0
 template <class T>
 inline Batch<T> tanh(const Batch<T>& x) {

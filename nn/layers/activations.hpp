@@ -45,7 +45,7 @@ struct Gelu : Activation<T> {
 };
 template <Real T = float>
 struct Swish : Activation<T> {
-    Swish() : Activation<T>("Swish", [](Var<T> x) { return swish(x); }) {}
+    Swish() : Activation<T>("Swish", [](Var<T> x) { return swish(x); }) { this->follower_ = Follower::swish; }
 };
 template <Real T = float>
 struct Tanh : Activation<T> {

@@ -35,12 +35,23 @@ FilterResponseNorm<T>::FilterResponseNorm(std::int64_t channels, double epsilon)
 }
 
 template <Real T>
+void FilterResponseNorm<T>::check(const Shape& x) const {
+    if (x.rank() != 4 || x[1] != scale.shape[0])
+        throw ShapeError("FilterResponseNorm: x " + to_string(x) + "; images (n, " + std::to_string(scale.shape[0]) +
+                         ", height, width) are needed");
+}
+
+template <Real T>
 Var<T> FilterResponseNorm<T>::forward(Pass<T>& pass, Var<T> x) const {
-    if (x.rank() != 4 || x.shape()[1] != scale.shape[0])
-        throw ShapeError("FilterResponseNorm: x " + to_string(x.shape()) + "; images (n, " +
-                         std::to_string(scale.shape[0]) + ", height, width) are needed");
-    const Var<T> spread = pow(mean(square(x), {2, 3}, true) + epsilon_, T(-0.5));
-    return maximum(x * (spread * pass(scale)) + pass(shift), pass(threshold));
+    check(x.shape());
+    return filter_response_norm(x, pass(scale), pass(shift), pass(threshold), epsilon_);
+}
+
+template <Real T>
+Fused<T> FilterResponseNorm<T>::forward_fused(Pass<T>& pass, Var<T> x, std::span<const Part<T>> next) const {
+    if (next.empty() || next[0]->follower() != Follower::swish) return {forward(pass, x)};
+    check(x.shape());
+    return {filter_response_norm_swish(x, pass(scale), pass(shift), pass(threshold), epsilon_), 1};
 }
 
 template <Real T>

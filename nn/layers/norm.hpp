@@ -25,13 +25,14 @@ class LayerNorm final : public Layer<LayerNorm<T>, T> {
 
 // y = max(x / sqrt(mean x^2 + epsilon) scale + shift, threshold), the mean over each channel of each image, one scale,
 // shift and threshold a channel (Singh & Krishnan 2020). No batch statistics: each image is by itself, which a
-// posterior over weights needs.
+// posterior over weights needs. In a Sequential, a Swish behind it is computed in the same op.
 template <Real T = float>
 class FilterResponseNorm final : public Layer<FilterResponseNorm<T>, T> {
   public:
     explicit FilterResponseNorm(std::int64_t channels, double epsilon = 1e-6);
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
+    Fused<T> forward_fused(Pass<T>& pass, Var<T> x, std::span<const Part<T>> next) const override;
     static void members(auto& self, auto& visitor) {
         visitor.parameter("scale", self.scale);
         visitor.parameter("shift", self.shift);
@@ -42,6 +43,8 @@ class FilterResponseNorm final : public Layer<FilterResponseNorm<T>, T> {
     Parameter<T> scale, shift, threshold;
 
   private:
+    void check(const Shape& x) const;
+
     double epsilon_;
 };
 

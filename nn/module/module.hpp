@@ -31,8 +31,8 @@ using Part = Owned<Module<T>>;  // a module inside another one
 template <Real T>
 using ChangePart = std::function<Part<T>(const Module<T>& part, const std::string& name)>;
 
-// What forward() is: max(x, 0), max_pool2d(x) with windows of 2 x 2 that do not overlap, or something else.
-enum class Follower { other, relu, max_pool_by_two };
+// What forward() is: max(x, 0), swish(x), max_pool2d(x) with windows of 2 x 2 that do not overlap, or something else.
+enum class Follower { other, relu, swish, max_pool_by_two };
 
 // A value, and how many parts of a network were computed along with it.
 template <Real T>

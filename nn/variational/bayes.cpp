@@ -62,19 +62,37 @@ Bayes<T>::Bayes(Part<T> module, BayesOptions<T> options) : module_(std::move(mod
                          module_->describe());
 }
 
+// The estimators local and flipout are for gradients; a sampled prediction is that of one network for all inputs.
+template <Real T>
+bool Bayes<T>::draws_outputs(const Pass<T>& pass) const {
+    return pass.mode() == Mode::train && options_.estimator != Estimator::weights;
+}
+
 template <Real T>
 Var<T> Bayes<T>::forward(Pass<T>& pass, Var<T> x) const {
-    // The other estimators are for gradients; a sampled prediction is that of one network for all inputs.
-    if (pass.mode() == Mode::train && options_.estimator != Estimator::weights)
+    if (draws_outputs(pass))
         return options_.estimator == Estimator::local && x.rank() <= 2 ? local(pass, x) : flipout(pass, x);
     return at(weights_of(pass), pass, x);
+}
+
+template <Real T>
+Fused<T> Bayes<T>::forward_fused(Pass<T>& pass, Var<T> x, std::span<const Part<T>> next) const {
+    if (draws_outputs(pass)) return {forward(pass, x)};
+    set(pass, weights_of(pass));
+    return module_->forward_fused(pass, x, next);
+}
+
+// The weights are the values of the module's parameters from here on.
+template <Real T>
+void Bayes<T>::set(Pass<T>& pass, const std::vector<Var<T>>& weights) const {
+    auto weight = weights.begin();
+    each_parameter(*module_, [&](const std::string&, const Parameter<T>& p) { pass.set(p, *weight++); });
 }
 
 // The module's value with these weights for its parameters.
 template <Real T>
 Var<T> Bayes<T>::at(const std::vector<Var<T>>& weights, Pass<T>& pass, Var<T> x) const {
-    auto weight = weights.begin();
-    each_parameter(*module_, [&](const std::string&, const Parameter<T>& p) { pass.set(p, *weight++); });
+    set(pass, weights);
     return module_->forward(pass, x);
 }
 

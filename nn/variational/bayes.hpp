@@ -50,6 +50,7 @@ class Bayes : public Layer<Bayes<T>, T> {
     Bayes(Part<T> module, BayesOptions<T> options = {});
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override;
+    Fused<T> forward_fused(Pass<T>& pass, Var<T> x, std::span<const Part<T>> next) const override;
     static void members(auto& self, auto& visitor) {
         for (auto& weight : self.weights_) {
             each_parameter(*weight.posterior,
@@ -74,6 +75,8 @@ class Bayes : public Layer<Bayes<T>, T> {
     std::unique_ptr<Module<T>> mean() const;
 
   private:
+    bool draws_outputs(const Pass<T>& pass) const;
+    void set(Pass<T>& pass, const std::vector<Var<T>>& weights) const;
     Var<T> at(const std::vector<Var<T>>& weights, Pass<T>& pass, Var<T> x) const;
     std::vector<Var<T>> weights_of(Pass<T>& pass) const;
     Var<T> draw(Pass<T>& pass, const Weight& weight) const;

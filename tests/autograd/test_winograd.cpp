@@ -42,7 +42,7 @@ Results by_winograd(const Case& c, float fill = 7, float beta = 0) {
     Pool pool(Pool::Sharing::one_thread);
     Results r{Tensor<float>::full(c.y_shape(), fill), Tensor<float>::full(c.x.shape(), fill),
               Tensor<float>::full(c.w.shape(), fill)};
-    kernels::winograd_y(c.s, c.x.data(), c.w.data(), nullptr, false, r.y.mutable_data(), pool);
+    kernels::winograd_y(c.s, c.x.data(), c.w.data(), {}, r.y.mutable_data(), pool);
     kernels::winograd_dx(c.s, c.dy.data(), c.w.data(), beta, r.dx.mutable_data(), pool);
     kernels::winograd_dw(c.s, c.x.data(), c.dy.data(), beta, r.dw.mutable_data(), pool);
     return r;
@@ -147,8 +147,9 @@ BOOST_AUTO_TEST_CASE(bias_and_relu) {
     const Tensor<float> bias = cast<float>(normals(Shape{19}, 4));
     Pool pool(Pool::Sharing::one_thread);
     Tensor<float> y = by_winograd(c).y, with_bias = y, with_both = y;
-    kernels::winograd_y(c.s, c.x.data(), c.w.data(), bias.data(), false, with_bias.mutable_data(), pool);
-    kernels::winograd_y(c.s, c.x.data(), c.w.data(), bias.data(), true, with_both.mutable_data(), pool);
+    kernels::winograd_y(c.s, c.x.data(), c.w.data(), {.bias = bias.data()}, with_bias.mutable_data(), pool);
+    kernels::winograd_y(c.s, c.x.data(), c.w.data(), {.bias = bias.data(), .relu = true}, with_both.mutable_data(),
+                        pool);
     const Int pixels = c.s.out_h() * c.s.out_w();
     for (Int i = 0; i < y.size(); ++i) {
         const float sum = y.data()[i] + bias.data()[i / pixels % 19];
@@ -251,7 +252,7 @@ BOOST_AUTO_TEST_CASE(when_it_is_used) {
         const Case c{{1, 32, 32, 8, 8, 3, 1, 1}, cast<float>(x), cast<float>(w), Tensor<float>::zeros(Shape{1})};
         Tensor<float> y = Tensor<float>::zeros(Shape{1, 32, 8, 8});
         Pool pool(Pool::Sharing::one_thread);
-        if (groups == 1) kernels::winograd_y(c.s, c.x.data(), c.w.data(), nullptr, false, y.mutable_data(), pool);
+        if (groups == 1) kernels::winograd_y(c.s, c.x.data(), c.w.data(), {}, y.mutable_data(), pool);
         const Tensor<float> got = value_and_gradients<float>(f, x, w)[0];
         return got.size() == y.size() && same_bits(got.data(), y.data(), y.size());
     };
