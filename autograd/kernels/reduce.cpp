@@ -191,9 +191,14 @@ void sum_to(const T* x, const Shape& from, const GradientSlot<T>& out, const Sha
         if (axis < extra || to[axis - extra] != from[axis]) mask |= 1u << axis;
     }
     if (out.fresh) return reduce_axes<Sum>(x, from, mask, out.data);
-    Tensor<T> sum = Tensor<T>::empty(to);
-    reduce_axes<Sum>(x, from, mask, sum.fresh_data());
-    map_into(out, to.size(), Keep{}, Stream<T>{sum.data()});
+    // Few numbers need no memory of a pool, which threads would have to wait for.
+    constexpr std::int64_t few = 512;
+    alignas(64) T on_stack[few];
+    Tensor<T> held;
+    T* sum = on_stack;
+    if (to.size() > few) sum = (held = Tensor<T>::empty(to)).fresh_data();
+    reduce_axes<Sum>(x, from, mask, sum);
+    map_into(out, to.size(), Keep{}, Stream<T>{sum});
 }
 
 #define POLLEN_INSTANTIATE(T)                                             \

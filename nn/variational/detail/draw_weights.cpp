@@ -19,7 +19,7 @@ namespace {
 
 using Int = std::int64_t;
 
-constexpr Int block = 1024;  // weights that go through the prior at once, from the nearest cache
+constexpr Int block = 512;  // weights that go through the prior at once, from the nearest cache
 
 template <class T>
 constexpr Int lanes = Batch<T>::size;
