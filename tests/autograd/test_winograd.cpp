@@ -101,11 +101,11 @@ Tensor<float> part(const Tensor<float>& images, const Shape& one, Int k) {
 }
 
 // Shapes in which tiles stick out on every side, rows of tiles are cut, and channels do not fill a block.
-const std::vector<WinogradShape> shapes = {{2, 16, 16, 8, 8, 3, 1, 1},   {3, 17, 35, 9, 13, 3, 0, 0},
-                                           {1, 5, 3, 6, 5, 3, 2, 1},     {2, 20, 40, 43, 47, 3, 1, 1},
-                                           {2, 16, 18, 12, 12, 5, 0, 0}, {1, 33, 7, 11, 10, 5, 2, 2},
-                                           {2, 18, 16, 29, 31, 5, 2, 1}, {30, 16, 16, 4, 4, 3, 1, 1},
-                                           {1, 1, 1, 3, 3, 3, 0, 0},     {1, 2, 2, 5, 7, 5, 4, 4}};
+const std::vector<WinogradShape> shapes = {
+    {2, 16, 16, 8, 8, 3, 1, 1},   {3, 17, 35, 9, 13, 3, 0, 0},  {1, 5, 3, 6, 5, 3, 2, 1},
+    {2, 20, 40, 43, 47, 3, 1, 1}, {2, 16, 18, 12, 12, 5, 0, 0}, {1, 33, 7, 11, 10, 5, 2, 2},
+    {2, 18, 16, 29, 31, 5, 2, 1}, {30, 16, 16, 4, 4, 3, 1, 1},  {1, 1, 1, 3, 3, 3, 0, 0},
+    {1, 2, 2, 5, 7, 5, 4, 4},     {0, 16, 16, 8, 8, 3, 1, 1},   {0, 16, 16, 8, 8, 5, 2, 2}};
 
 std::string name(const WinogradShape& s) {
     std::ostringstream text;
