@@ -1,8 +1,8 @@
 #include <pollen/autograd/detail/convolution.hpp>
 #include <pollen/autograd/kernels/conv2d.hpp>
-#include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/autograd/kernels/winograd.hpp>
+#include <pollen/autograd/ops/detail/gradient_above_0.hpp>
 #include <pollen/autograd/ops/detail/images.hpp>
 
 #include <string>
@@ -101,16 +101,6 @@ void check_bias(const Shape& bias, const Shape& w) {
     if (bias != Shape{w[0]})
         throw ShapeError("conv2d: bias has shape " + to_string(bias) + " for w " + to_string(w) +
                          "; one number for each output channel, (" + std::to_string(w[0]) + "), is needed");
-}
-
-// dL/d(the sums) of an op that ends in a relu, where its value is above 0: in place of dL/d(value) if that is possible.
-template <Real T>
-const T* gradient_above_0(Backward<T>& b, Tensor<T>& room) {
-    const Tensor<T>& y = b.value();
-    T* to = b.spare_grad();
-    if (!to) to = (room = b.scratch(y.shape())).fresh_data();
-    kernels::map(y.size(), to, kernels::WhereAbove{}, kernels::Stream<T>{y.data()}, kernels::Stream<T>{b.grad()});
-    return to;
 }
 
 // Which pixels the numbers of a pooled image came from, a byte for each, in memory of the tape's pool.

@@ -74,7 +74,7 @@ struct Sums {
           threshold(shift + planes) {}
 };
 
-// What a thread keeps of a plane: dL/du, where y is swish(u).
+// The scratch memory for dL/du of a plane, where y is swish(u).
 struct SlopesOfSwish;
 
 // u = max(z, threshold), z = x r scale + shift, r = 1 / sqrt(mean x^2 + epsilon)        y = u or swish(u)
