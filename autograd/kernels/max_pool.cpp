@@ -31,7 +31,7 @@ struct FewWindows {
     template <std::size_t... I>
     static void merge(const Row& even, const Row& odd, T* to, std::index_sequence<I...>) {
         const Row x = __builtin_shufflevector(even, odd, static_cast<int>(I / 2 + I % 2 * n)...);
-        const Row y = __builtin_shufflevector(even, odd, static_cast<int>((I + n) / 2 + I % 2 * n)...);
+        const Row y = __builtin_shufflevector(even, odd, static_cast<int>((I + n) / 2 + (I + n) % 2 * n)...);
         std::memcpy(to, &x, sizeof x);
         std::memcpy(to + n, &y, sizeof y);
     }

@@ -122,7 +122,7 @@ Int tiles_at_once(const WinogradShape& s) { return s.in + s.out > 128 ? 42 : 84;
 // that 2 or 4 threads can share evenly.
 Int units_per_task(Int n, Int tiles_each, Int tiles) {
     const Int most = std::max<Int>(1, tiles / tiles_each);
-    const Int tasks = parts_of(n, most);
+    const Int tasks = std::max<Int>(1, parts_of(n, most));
     return tasks >= 16 ? most : std::max<Int>(1, parts_of(n, (tasks + 3) / 4 * 4));
 }
 
@@ -318,6 +318,10 @@ void winograd_dx(const WinogradShape& s, const float* dy, const float* w, float 
 }
 
 void winograd_dw(const WinogradShape& s, const float* x, const float* dy, float beta, float* dw, Pool& pool) {
+    if (s.batch == 0) {
+        if (beta == 0) std::fill_n(dw, s.out * s.in * s.taps * s.taps, 0.0f);
+        return;
+    }
     return s.taps == 3 ? backward_w<SixPoints<4>>(s, x, dy, beta, dw, pool)
                        : backward_w<SevenPoints<2>>(s, x, dy, beta, dw, pool);
 }

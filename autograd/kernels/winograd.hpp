@@ -15,6 +15,14 @@
 // The root mean square error, against double, is at most 3 times that of the direct sums
 // (tests/autograd/test_winograd.cpp). An image's Y and dX do not depend on the other images. The same bits on every
 // CPU, at any number of threads.
+//
+// Memory does not grow with the batch. P is 36 for Y, 49 for dX, and for dW 36 (3 x 3) or 49 (5 x 5). Channels, in and
+// out, are filled up to whole blocks (winograd_product.hpp).
+// - From the pool, during the call: for Y and dX the kernels at the points, P in out numbers; for dW the sums and the
+//   tiles of a wave, P (in out + tiles (in + out)) numbers. A wave has at most 256 tiles, or with few channels at most
+//   256 (128 / (in + out)).
+// - Scratch memory of each thread: for Y and dX some tiles, P tiles (in + out) numbers. They are at most 84, or one row
+//   of tiles, which has at most 256. For all three, lines on their way: at most 240 numbers for each pixel of a line.
 namespace pollen::kernels {
 
 struct WinogradShape {

@@ -1,7 +1,7 @@
 #include <pollen/autograd/kernels/gemm.hpp>
-#include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/autograd/ops.hpp>
+#include <pollen/autograd/ops/detail/gradient_above_0.hpp>
 
 #include <string>
 
@@ -38,15 +38,8 @@ Var<T> affine_node(const char* name, Var<T> x, Var<T> w, Var<T> b, bool relu) {
                              relu, node.value());
     };
     return record(name, {x, w, b}, shape, forward, [rows, outputs, inputs, relu](Backward<T>& node) {
-        const T* g = node.grad();
-        Tensor<T> held;
-        if (relu) {
-            const Tensor<T>& y = node.value();
-            T* above = node.spare_grad();
-            if (!above) above = (held = node.scratch(y.shape())).fresh_data();
-            kernels::map(y.size(), above, kernels::WhereAbove{}, kernels::Stream<T>{y.data()}, kernels::Stream<T>{g});
-            g = above;
-        }
+        Tensor<T> room;
+        const T* g = relu ? gradient_above_0(node, room) : node.grad();
         const auto beta = [](const GradientSlot<T>& slot) { return slot.fresh ? T(0) : T(1); };
         if (const GradientSlot<T> dx = node.slot(0))
             kernels::gemm(false, false, rows, inputs, outputs, T(1), g, node.input(1).data(), beta(dx), dx.data);

@@ -1,8 +1,8 @@
 #include <pollen/autograd/detail/convolution.hpp>
 #include <pollen/autograd/kernels/conv2d.hpp>
-#include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/autograd/kernels/winograd.hpp>
+#include <pollen/autograd/ops/detail/gradient_above_0.hpp>
 #include <pollen/autograd/ops/detail/images.hpp>
 
 #include <string>
@@ -92,28 +92,15 @@ template <Real T>
 void backward(Backward<T>& b, const T* dy, const Conv2dOptions& options) {
     if (b.wants(0)) backward_x(b, dy, options);
     if (const GradientSlot<T> dw = b.slot(1)) backward_w(b, dy, dw, options);
-}
-
-template <Real T>
-void backward_bias(Backward<T>& b, const T* g) {
-    const Shape& y = b.value().shape();
-    if (const GradientSlot<T> db = b.slot(2)) kernels::sum_to(g, y, db, Shape{1, y[1], 1, 1});
+    if (b.input_count() < 3) return;
+    const Shape y = result(b.input(0).shape(), b.input(1).shape(), options);
+    if (const GradientSlot<T> db = b.slot(2)) kernels::sum_to(dy, y, db, Shape{1, y[1], 1, 1});
 }
 
 void check_bias(const Shape& bias, const Shape& w) {
     if (bias != Shape{w[0]})
         throw ShapeError("conv2d: bias has shape " + to_string(bias) + " for w " + to_string(w) +
                          "; one number for each output channel, (" + std::to_string(w[0]) + "), is needed");
-}
-
-// dL/d(the sums) of an op that ends in a relu, where its value is above 0: in place of dL/d(value) if that is possible.
-template <Real T>
-const T* gradient_above_0(Backward<T>& b, Tensor<T>& room) {
-    const Tensor<T>& y = b.value();
-    T* to = b.spare_grad();
-    if (!to) to = (room = b.scratch(y.shape())).fresh_data();
-    kernels::map(y.size(), to, kernels::WhereAbove{}, kernels::Stream<T>{y.data()}, kernels::Stream<T>{b.grad()});
-    return to;
 }
 
 // Which pixels the numbers of a pooled image came from, a byte for each, in memory of the tape's pool.
@@ -148,10 +135,7 @@ Var<T> conv2d(Var<T> x, Var<T> w, Var<T> bias, Conv2dOptions options) {
     return record(
         "conv2d", {x, w, bias}, shape,
         [options](Forward<T>& node) { forward(node, options, {.bias = node.input(2).data()}); },
-        [options](Backward<T>& b) {
-            backward(b, b.grad(), options);
-            backward_bias(b, b.grad());
-        });
+        [options](Backward<T>& b) { backward(b, b.grad(), options); });
 }
 
 // y = max(W * x + b, 0)        dL/d(W * x + b) = dL/dy where y > 0
@@ -164,9 +148,7 @@ Var<T> conv2d_relu(Var<T> x, Var<T> w, Var<T> bias, Conv2dOptions options) {
         [options](Forward<T>& node) { forward(node, options, {.bias = node.input(2).data(), .relu = true}); },
         [options](Backward<T>& b) {
             Tensor<T> room;
-            const T* g = gradient_above_0(b, room);
-            backward(b, g, options);
-            backward_bias(b, g);
+            backward(b, gradient_above_0(b, room), options);
         });
 }
 
@@ -187,13 +169,11 @@ Var<T> conv2d_relu_max_pool2d(Var<T> x, Var<T> w, Var<T> bias, Conv2dOptions opt
                     {.bias = node.input(2).data(), .relu = true, .max_pool = true, .places = places.data});
         },
         [options, places](Backward<T>& b) {
-            const Shape& x_shape = b.input(0).shape();
-            const Shape all = result(x_shape, b.input(1).shape(), options);
-            Tensor<T> room, full = b.scratch(all);
+            const Shape sums = result(b.input(0).shape(), b.input(1).shape(), options);
+            Tensor<T> room, full = b.scratch(sums);
             const T* g = gradient_above_0(b, room);
-            kernels::to_places(all[0] * all[1], all[2], all[3], g, places.data, full.fresh_data());
+            kernels::to_places(sums[0] * sums[1], sums[2], sums[3], g, places.data, full.fresh_data());
             backward(b, full.data(), options);
-            backward_bias(b, g);
         });
 }
 

@@ -16,11 +16,8 @@ using kernels::Batch;
 using kernels::multiply_add;
 using kernels::Stream;
 
-struct ChangedGradient;  // what the memory of a thread is for
-
 enum class Then { nothing, swish };
 
-template <Real T>
 void check(const Shape& x, std::initializer_list<std::pair<const char*, Shape>> numbers) {
     if (x.rank() != 4)
         throw ShapeError("filter_response_norm: x has shape " + to_string(x) +
@@ -33,7 +30,7 @@ void check(const Shape& x, std::initializer_list<std::pair<const char*, Shape>> 
                              ", 1, 1), is needed");
 }
 
-// One channel of one image: r = 1 / sqrt(mean x^2 + epsilon), z = x (r scale) + shift
+// One channel of one image: r = 1 / sqrt(mean x^2 + epsilon), z = x (r scale) + shift, u = max(z, threshold)
 template <Real T>
 struct Plane {
     Int pixels;
@@ -51,17 +48,20 @@ struct Plane {
         threshold = thresholds[channel];
     }
 
+    // z and u at some numbers v of x.
     Batch<T> z(const Batch<T>& v) const { return multiply_add(v, Batch<T>(r * scale), Batch<T>(shift)); }
-    // max(z, threshold); NaN passes.
-    Batch<T> larger(const Batch<T>& v) const { return xsimd::select(v < Batch<T>(threshold), Batch<T>(threshold), v); }
-    // The part of g that goes to z: all of it above the threshold, half of it at the threshold.
-    Batch<T> share(const Batch<T>& g, const Batch<T>& v) const {
-        const Batch<T> t(threshold);
-        return xsimd::select(v < t, Batch<T>(T(0)), xsimd::select(v == t, g * Batch<T>(T(0.5)), g));
+    Batch<T> u(const Batch<T>& v) const {
+        const Batch<T> a = z(v), t(threshold);
+        return xsimd::select(a > t || xsimd::isnan(a), a, t);  // NaN if one of the two is
+    }
+    // dL/dz, of dL/du = g: all of it above the threshold, half of it at the threshold, as in maximum().
+    Batch<T> dz(const Batch<T>& g, const Batch<T>& v) const {
+        const Batch<T> a = z(v), t(threshold);
+        return xsimd::select(a < t, Batch<T>(T(0)), xsimd::select(a == t, g * Batch<T>(T(0.5)), g));
     }
 };
 
-// The sums over the pixels of each plane that the gradients of scale, shift and threshold are made of.
+// What each plane adds to the gradients of scale, shift and threshold.
 template <Real T>
 struct Sums {
     Tensor<T> memory;
@@ -74,15 +74,19 @@ struct Sums {
           threshold(shift + planes) {}
 };
 
-// y = max(z, threshold), z = x r scale + shift, r = 1 / sqrt(mean x^2 + epsilon)        or swish(y) instead of y
+// The scratch memory for dL/du of a plane, where y is swish(u).
+struct SlopesOfSwish;
+
+// u = max(z, threshold), z = x r scale + shift, r = 1 / sqrt(mean x^2 + epsilon)        y = u or swish(u)
 //
-// With h = dL/dy where z > threshold, half of it where they are equal, and 0 elsewhere, and sums over a plane of P
-// pixels:
+// Let h = dL/dz: dL/du where z > threshold, half of it where the two are equal, 0 elsewhere. The sums run over the P
+// pixels of a plane.
+//
 //     dL/dx += r scale (h - x r^2 (sum h x) / P)
-//     dL/dscale += r sum h x        dL/dshift += sum h        dL/dthreshold += sum (dL/dy - h)
+//     dL/dscale += r sum h x        dL/dshift += sum h        dL/dthreshold += sum (dL/du - h)
 template <Real T, Then then>
 Var<T> norm(const char* name, Var<T> x, Var<T> scale, Var<T> shift, Var<T> threshold, double epsilon) {
-    check<T>(x.shape(), {{"scale", scale.shape()}, {"shift", shift.shape()}, {"threshold", threshold.shape()}});
+    check(x.shape(), {{"scale", scale.shape()}, {"shift", shift.shape()}, {"threshold", threshold.shape()}});
     const T eps = static_cast<T>(epsilon);
     const auto each_plane = [eps](auto& node, const auto& f) {
         const Tensor<T>& in = node.input(0);
@@ -98,11 +102,10 @@ Var<T> norm(const char* name, Var<T> x, Var<T> scale, Var<T> shift, Var<T> thres
             kernels::map_serial(
                 p.pixels, y + k * p.pixels,
                 [&](const Batch<T>& v) {
-                    const Batch<T> u = p.larger(p.z(v));
                     if constexpr (then == Then::swish)
-                        return kernels::swish<T>(u);
+                        return kernels::swish<T>(p.u(v));
                     else
-                        return u;
+                        return p.u(v);
                 },
                 Stream<T>{p.x});
         });
@@ -113,28 +116,27 @@ Var<T> norm(const char* name, Var<T> x, Var<T> scale, Var<T> shift, Var<T> thres
         const Sums<T> sums(b, planes);
         const GradientSlot<T> dx = b.slot(0);
         each_plane(b, [&](Int k, const Plane<T>& p) {
-            // dL/dy of a plane; a gradient that swish has changed needs memory of its own.
-            const T* g = b.grad() + k * pixels;
+            const T* du = b.grad() + k * pixels;
             if constexpr (then == Then::swish) {
-                T* changed = kernels::scratch<T, ChangedGradient>(pixels);
+                T* slopes = kernels::scratch<T, SlopesOfSwish>(pixels);
                 kernels::map_serial(
-                    pixels, changed,
-                    [&](const Batch<T>& v, const Batch<T>& w) { return w * kernels::swish_slope<T>(p.larger(p.z(v))); },
-                    Stream<T>{p.x}, Stream<T>{g});
-                g = changed;
+                    pixels, slopes,
+                    [&](const Batch<T>& g, const Batch<T>& v) { return g * kernels::swish_slope<T>(p.u(v)); },
+                    Stream<T>{du}, Stream<T>{p.x});
+                du = slopes;
             }
-            const Stream<T> from{g}, at{p.x};
+            const Stream<T> from{du}, at{p.x};
             const auto sum = [&](const auto& f) {
                 return kernels::reduce_serial<kernels::Sum, T>(pixels, f, from, at);
             };
-            const T along = sum([&](const Batch<T>& w, const Batch<T>& v) { return p.share(w, p.z(v)) * v; });
+            const T along = sum([&](const Batch<T>& g, const Batch<T>& v) { return p.dz(g, v) * v; });
             sums.scale[k] = p.r * along;
-            sums.shift[k] = sum([&](const Batch<T>& w, const Batch<T>& v) { return p.share(w, p.z(v)); });
-            sums.threshold[k] = sum([&](const Batch<T>& w, const Batch<T>& v) { return w - p.share(w, p.z(v)); });
+            sums.shift[k] = sum([&](const Batch<T>& g, const Batch<T>& v) { return p.dz(g, v); });
+            sums.threshold[k] = sum([&](const Batch<T>& g, const Batch<T>& v) { return g - p.dz(g, v); });
             if (!dx) return;
             const Batch<T> factor(p.r * p.scale), back(p.r * p.r * along / static_cast<T>(pixels));
-            const auto slope = [&](const Batch<T>& w, const Batch<T>& v) {
-                return factor * kernels::subtract_product(back, v, p.share(w, p.z(v)));
+            const auto slope = [&](const Batch<T>& g, const Batch<T>& v) {
+                return factor * kernels::subtract_product(back, v, p.dz(g, v));
             };
             T* to = dx.data + k * pixels;
             if (dx.fresh)

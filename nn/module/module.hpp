@@ -53,8 +53,8 @@ class Module : public HasParameters<T> {
 
     virtual Var<T> forward(Pass<T>& pass, Var<T> x) const = 0;
 
-    // The same for a module with `next` behind it. It may compute the first of them, too, as one op; the value is then
-    // that of the last of these, with the same bits. Sequential calls this, unless an observer wants to see every module's output.
+    // The same where `next` follows. It may compute the first of these along, as one op, and return the value of the
+    // last of them; values and gradients have the same bits. Sequential calls this if there is no observer to tell.
     virtual Fused<T> forward_fused(Pass<T>& pass, Var<T> x, std::span<const Part<T>>) const {
         return {forward(pass, x)};
     }

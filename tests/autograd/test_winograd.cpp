@@ -1,5 +1,6 @@
 #include "ops/naive_conv2d.hpp"
 
+#include <pollen/autograd/detail/scratch.hpp>
 #include <pollen/autograd/kernels/conv2d.hpp>
 #include <pollen/autograd/kernels/winograd.hpp>
 #include <pollen/autograd/kernels/winograd_transforms.hpp>
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <iomanip>
 #include <sstream>
+#include <thread>
 
 using namespace pollen;
 using namespace pollen::test;
@@ -101,11 +103,11 @@ Tensor<float> part(const Tensor<float>& images, const Shape& one, Int k) {
 }
 
 // Shapes in which tiles stick out on every side, rows of tiles are cut, and channels do not fill a block.
-const std::vector<WinogradShape> shapes = {{2, 16, 16, 8, 8, 3, 1, 1},   {3, 17, 35, 9, 13, 3, 0, 0},
-                                           {1, 5, 3, 6, 5, 3, 2, 1},     {2, 20, 40, 43, 47, 3, 1, 1},
-                                           {2, 16, 18, 12, 12, 5, 0, 0}, {1, 33, 7, 11, 10, 5, 2, 2},
-                                           {2, 18, 16, 29, 31, 5, 2, 1}, {30, 16, 16, 4, 4, 3, 1, 1},
-                                           {1, 1, 1, 3, 3, 3, 0, 0},     {1, 2, 2, 5, 7, 5, 4, 4}};
+const std::vector<WinogradShape> shapes = {
+    {2, 16, 16, 8, 8, 3, 1, 1},   {3, 17, 35, 9, 13, 3, 0, 0},  {1, 5, 3, 6, 5, 3, 2, 1},
+    {2, 20, 40, 43, 47, 3, 1, 1}, {2, 16, 18, 12, 12, 5, 0, 0}, {1, 33, 7, 11, 10, 5, 2, 2},
+    {2, 18, 16, 29, 31, 5, 2, 1}, {30, 16, 16, 4, 4, 3, 1, 1},  {1, 1, 1, 3, 3, 3, 0, 0},
+    {1, 2, 2, 5, 7, 5, 4, 4},     {0, 16, 16, 8, 8, 3, 1, 1},   {0, 16, 16, 8, 8, 5, 2, 2}};
 
 std::string name(const WinogradShape& s) {
     std::ostringstream text;
@@ -227,6 +229,75 @@ BOOST_AUTO_TEST_CASE(images_do_not_depend_on_each_other) {
             BOOST_TEST(same_bits(alone.dx.data(), all.dx.data() + k * x, x));
         }
     }
+}
+
+// The bounds of winograd.hpp, in bytes.
+struct Workspace {
+    double pool, thread;
+};
+enum class Which { y, dx, dw };
+
+Workspace most_memory(const WinogradShape& s, Which which) {
+    const auto whole = [](Int channels, Int block) {
+        const Int n = (channels + block - 1) / block * block;
+        return static_cast<double>(n % 256 == 0 ? n + block : n);
+    };
+    const double in = whole(s.in, 16), out = whole(s.out, 16);
+    const double points = which == Which::y ? 36 : which == Which::dx ? 49 : s.taps == 3 ? 36 : 49;
+    const Int m = 7 - s.taps, columns = (s.out_w() + m - 1) / m;
+    const double lines = 240 * static_cast<double>(columns * m + 6);
+    const double waves = std::max(1.0, std::floor(128 / static_cast<double>(s.in + s.out)));
+    if (which == Which::dw) return {4 * points * (in * out + 256 * waves * (in + out)), 4 * lines};
+    const double tiles = static_cast<double>(std::max<Int>(84, columns));
+    return {4 * points * whole(s.in, 32) * whole(s.out, 32), 4 * (points * tiles * (in + out) + lines)};
+}
+
+// What a call takes from a new pool and keeps as scratch memory of a new thread.
+Workspace memory_of(const Case& c, Which which) {
+    Workspace taken{};
+    std::thread([&] {
+        with_threads(1, [&] {
+            Pool pool(Pool::Sharing::one_thread);
+            const Tensor<float> bias = Tensor<float>::zeros(Shape{c.s.out});
+            Tensor<float> y = Tensor<float>::zeros(c.y_shape()), dx = c.x, dw = c.w;
+            std::vector<std::uint8_t> places(static_cast<std::size_t>(y.size()));
+            float *to_y = y.mutable_data(), *to_dx = dx.mutable_data(), *to_dw = dw.mutable_data();
+            const Int before = kernels::scratch_bytes;
+            if (which == Which::y)
+                kernels::winograd_y(c.s, c.x.data(), c.w.data(), {bias.data(), true, true, places.data()}, to_y, pool);
+            else if (which == Which::dx)
+                kernels::winograd_dx(c.s, c.dy.data(), c.w.data(), 0, to_dx, pool);
+            else
+                kernels::winograd_dw(c.s, c.x.data(), c.dy.data(), 0, to_dw, pool);
+            taken.thread = static_cast<double>(kernels::scratch_bytes - before);
+            taken.pool = static_cast<double>(pool.counters().bytes);
+        });
+    }).join();
+    return taken;
+}
+
+// The pool rounds sizes up by at most a quarter; the matrices of the points are filled up to whole lines of the cache.
+BOOST_AUTO_TEST_CASE(memory) {
+    for (const WinogradShape& s :
+         {WinogradShape{12, 16, 16, 32, 32, 3, 1, 1}, WinogradShape{12, 64, 64, 32, 32, 3, 1, 1},
+          WinogradShape{4, 256, 128, 16, 16, 3, 1, 1}, WinogradShape{2, 17, 35, 43, 47, 3, 1, 1},
+          WinogradShape{2, 16, 16, 16, 1024, 3, 1, 1}, WinogradShape{12, 32, 64, 12, 12, 5, 0, 0},
+          WinogradShape{3, 16, 20, 29, 500, 5, 2, 2}})
+        for (const Which which : {Which::y, Which::dx, Which::dw}) {
+            const Workspace got = memory_of(normal_case(s), which), most = most_memory(s, which);
+            BOOST_TEST_CONTEXT(name(s) << (which == Which::y ? ": y" : which == Which::dx ? ": dx" : ": dw")) {
+                BOOST_TEST_MESSAGE(name(s) << " " << static_cast<int>(which) << ": pool " << got.pool / 1e6 << " of "
+                                           << most.pool / 1e6 << " MB, thread " << got.thread / 1e6 << " of "
+                                           << most.thread / 1e6 << " MB");
+                BOOST_TEST(got.pool <= 1.25 * most.pool + 20000);
+                BOOST_TEST(got.thread <= 1.01 * most.thread + 20000);
+            }
+            WinogradShape twice = s;
+            twice.batch *= 2;
+            const Workspace more = memory_of(normal_case(twice), which);
+            BOOST_TEST(more.pool <= 1.25 * most.pool + 20000);
+            BOOST_TEST(more.thread <= 1.01 * most.thread + 20000);
+        }
 }
 
 // The choice goes by the layer: not by the batch, and never for double.

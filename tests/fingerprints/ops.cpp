@@ -107,6 +107,10 @@ void add_convolutions(Fingerprints& to) {
     const auto add = [&](const Shape& x, const Shape& w, const Conv2dOptions& options) {
         add_function<T>(to, "conv2d", {x, w, {w[0]}}, -1, 1,
                         [&](Vars<T> v) { return conv2d(v[0], v[1], v[2], options); });
+        add_function<T>(to, "conv2d_relu", {x, w, {w[0]}}, -1, 1,
+                        [&](Vars<T> v) { return conv2d_relu(v[0], v[1], v[2], options); });
+        add_function<T>(to, "conv2d_relu_max_pool2d", {x, w, {w[0]}}, -1, 1,
+                        [&](Vars<T> v) { return conv2d_relu_max_pool2d(v[0], v[1], v[2], options); });
     };
     add({3, 1, 28, 28}, {32, 1, 5, 5}, {});
     add({5, 32, 12, 12}, {64, 32, 5, 5}, {});
@@ -118,10 +122,27 @@ void add_convolutions(Fingerprints& to) {
     add({2, 5, 11, 13}, {7, 5, 3, 2}, {.dilation = {2, 3}});
     add({1, 7, 4, 4}, {9, 7, 1, 1}, {});
     add({1, 300, 3, 3}, {5, 300, 3, 3}, {.padding = {1, 1}});
+    // Winograd's algorithm in float: also above, for 5 x 5 and 3 x 3. Here channels do not fill a block and tiles stick
+    // out, and there are several waves of dW.
+    add({3, 17, 11, 13}, {35, 17, 3, 3}, {.padding = {1, 1}});
+    add({2, 18, 13, 15}, {20, 18, 5, 5}, {.padding = {2, 2}});
+    add({20, 32, 32, 32}, {32, 32, 3, 3}, {.padding = {1, 1}});
+    add({9, 16, 32, 32}, {16, 16, 5, 5}, {.padding = {2, 2}});
     add_function<T>(to, "conv_transpose2d", {{3, 6, 9, 9}, {6, 10, 4, 4}}, -1, 1,
                     [](Vars<T> v) { return conv_transpose2d(v[0], v[1]); });
     add_function<T>(to, "max_pool2d", {{3, 6, 8, 8}}, -1, 1, [](Vars<T> v) { return max_pool2d(v[0]); });
     add_function<T>(to, "avg_pool2d", {{3, 6, 8, 8}}, -1, 1, [](Vars<T> v) { return avg_pool2d(v[0]); });
+}
+
+template <Real T>
+void add_norms(Fingerprints& to) {
+    for (const Shape& x : {Shape{3, 5, 1, 1}, Shape{2, 7, 4, 4}, Shape{2, 3, 5, 13}, Shape{20, 16, 32, 32}}) {
+        const Shape each{x[1], 1, 1};
+        add_function<T>(to, "filter_response_norm", {x, each, each, each}, -1, 1,
+                        [](Vars<T> v) { return filter_response_norm(v[0], v[1], v[2], v[3], 1e-6); });
+        add_function<T>(to, "filter_response_norm_swish", {x, each, each, each}, -1, 1,
+                        [](Vars<T> v) { return filter_response_norm_swish(v[0], v[1], v[2], v[3], 1e-6); });
+    }
 }
 
 template <Real T>
@@ -144,6 +165,7 @@ void add_all(Fingerprints& to) {
     add_reductions<T>(to);
     add_products<T>(to);
     add_convolutions<T>(to);
+    add_norms<T>(to);
     add_random<T>(to);
 }
 

@@ -39,10 +39,29 @@ void schools(Model<T>& m) {
 }
 
 template <Real T>
-NetworkPotential<T> network() {
-    const Dataset<T> data{.inputs = numbers<T>({120, 5}, -1, 1, 31), .targets = numbers<T>({120, 1}, -1, 1, 32)};
+NetworkPotential<T> network(std::int64_t items, const NetworkPotentialOptions& options = {}) {
+    const Dataset<T> data{.inputs = numbers<T>({items, 5}, -1, 1, 31), .targets = numbers<T>({items, 1}, -1, 1, 32)};
     const Sequential<T> net{Dense<T>(5, 16), Relu<T>(), Dense<T>(16, 16), Tanh<T>(), Dense<T>(16, 1)};
-    return {net, Gaussian<T>::known(0.3), data};
+    return {net, Gaussian<T>::known(0.3), data, options};
+}
+
+// An energy and its gradient over all items.
+template <Real T>
+void add_potential(Fingerprints& to, NetworkPotential<T>&& potential, const std::string& which) {
+    const std::vector<T> theta = potential.start(3);
+    std::vector<T> gradient(theta.size());
+    Fingerprint f;
+    f.add(potential.evaluate(theta, gradient).total());
+    f.add(std::span<const T>(gradient));
+    to.add("NetworkPotential", std::string(type_name<T>) + " " + which, f);
+}
+
+// A few leaves of one block each, and 256 leaves of several blocks.
+template <Real T>
+void add_potentials(Fingerprints& to) {
+    add_potential<T>(to, network<T>(120), "120 items");
+    add_potential<T>(to, network<T>(2000), "2,000 items");
+    add_potential<T>(to, network<T>(2000, {.piece = 3}), "2,000 items by threes");
 }
 
 template <Real T, class Sampler>
@@ -66,7 +85,7 @@ void add_all(Fingerprints& to) {
     add_run<T>(to, "Metropolis", model, Metropolis{}, options);
     add_run<T>(to, "kinetic Langevin", model, KineticLangevin{}, options);
     add_run<T>(to, "tempering", model, Tempering{}, options);
-    const NetworkPotential<T> net = network<T>();
+    const NetworkPotential<T> net = network<T>(120);
     add_run<T>(to, "NUTS, network", net, Nuts{}, options);
     add_run<T>(to, "SGLD", net, Sgld{.step_size = 1e-4, .batch = 30}, options);
     add_run<T>(to, "pSGLD", net, Psgld{.step_size = 1e-4, .batch = 30}, options);
@@ -77,6 +96,8 @@ void add_all(Fingerprints& to) {
 }  // namespace
 
 void add_sampling(Fingerprints& to) {
+    add_potentials<float>(to);
+    add_potentials<double>(to);
     add_all<float>(to);
     add_all<double>(to);
 }

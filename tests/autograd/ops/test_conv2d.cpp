@@ -96,6 +96,10 @@ BOOST_AUTO_TEST_CASE(empty) {
         for (const Tensor<double>& tensor : all)
             for (const double number : tensor) BOOST_TEST(number == 0);
     }
+    // Winograd's algorithm, too.
+    const auto all = value_and_gradients<float>(with({}), normals({0, 16, 10, 10}), normals({16, 16, 3, 3}));
+    for (const Tensor<float>& tensor : all)
+        for (const float number : tensor) BOOST_REQUIRE_EQUAL(number, 0);
 }
 
 BOOST_AUTO_TEST_CASE(not_a_number_reaches_the_pixels_around_it) {

@@ -10,11 +10,17 @@
 #include <pollen/nn/likelihoods/gaussian.hpp>
 #include <pollen/nn/likelihoods/student_t.hpp>
 #include <pollen/nn/module/sequential.hpp>
+#include <pollen/nn/potentials/detail/item_blocks.hpp>
 #include <pollen/nn/potentials/network_potential.hpp>
 #include <pollen/nn/priors.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <mutex>
+#include <numeric>
 
 using namespace pollen;
 using namespace pollen::test;
@@ -215,6 +221,155 @@ BOOST_AUTO_TEST_CASE(batches_clones_and_precisions) {
     BOOST_TEST(copy->temperature() == 0.5);
     BOOST_TEST(copy->evaluate(theta, {}).total() == u.evaluate(theta, {}).total());
     BOOST_TEST(u.evaluate(theta, {}).prior != all.prior);
+}
+
+// A Gaussian likelihood that keeps the numbers of items it was called with, and that throws at a target above 100.
+class Watched final : public Concrete<Watched, Likelihood<double>> {
+  public:
+    struct Log {
+        std::mutex mutex;
+        std::vector<std::int64_t> items;
+    };
+    std::shared_ptr<Log> log = std::make_shared<Log>();
+
+    std::string describe() const override { return "watched"; }
+    const char* score_name() const override { return "none"; }
+    bool higher_is_better() const override { return true; }
+    double score(const Tensor<double>&, const Dataset<double>&) const override { return 0; }
+    double finish(double total, std::int64_t) const override { return total; }
+    Var<double> log_prob(Pass<double>&, Var<double> out, const Dataset<double>& batch) const override {
+        {
+            const std::lock_guard lock(log->mutex);
+            log->items.push_back(batch.size());
+        }
+        for (const double target : batch.targets)
+            if (target > 100) throw ValueError("a target of " + std::to_string(static_cast<int>(target)));
+        return normal_lpdf(batch.targets, out, 0.5);
+    }
+};
+
+const Sequential<double> net_of_41{Dense<double>(3, 8), Tanh<double>(), Dense<double>(8, 1)};
+
+// U and its gradient, of one pass over all items.
+std::pair<double, std::vector<double>> in_one_piece(const Module<double>& net, const Dataset<double>& set,
+                                                    const std::vector<double>& theta) {
+    Tape<double> tape;
+    const Parameters<double> parameters(net);
+    Pass<double> pass(tape, parameters, {}, theta);
+    const Var<double> log_prob = normal_lpdf(set.targets, net(pass, tape.borrow(set.inputs)), 0.5);
+    tape.backward(log_prob, -1.0);
+    std::vector<double> gradient;
+    for (const Var<double>& leaf : pass.leaves())
+        for (const double g : leaf.grad()) gradient.push_back(g);
+    for (std::size_t k = 0; k < theta.size(); ++k) gradient[k] += theta[k];  // of the prior, a standard normal
+    return {-log_prob.item(), gradient};
+}
+
+// Leaves of one block, of several blocks, and a last block that is not full: a pass writes 20 numbers for an item,
+// so by default a block has at most 819 items.
+BOOST_AUTO_TEST_CASE(leaves_and_blocks) {
+    struct Case {
+        std::int64_t items, piece, leaves, most_in_a_block;
+        std::size_t blocks;
+    };
+    for (const Case& c : {Case{20000, 1000, 32, 625, 32}, Case{2000, 3, 256, 3, 768}, Case{300, 1, 256, 1, 300},
+                          Case{1, 1000, 1, 1, 1}, Case{1000, 1000, 2, 500, 2}}) {
+        const Dataset<double> set = data<double>(c.items);
+        const Watched likelihood;
+        NetworkPotential<double> u(net_of_41, likelihood, set, {.piece = c.piece});
+        const std::vector<double> theta = u.start(3);
+        std::vector<double> gradient(theta.size());
+        const Energy energy = u.evaluate(theta, gradient);
+        const auto& seen = likelihood.log->items;
+        BOOST_TEST(seen.size() == c.blocks);
+        BOOST_TEST(*std::max_element(seen.begin(), seen.end()) == c.most_in_a_block);
+        BOOST_TEST(std::accumulate(seen.begin(), seen.end(), std::int64_t{0}) == c.items);
+        BOOST_TEST(ItemBlocks::cut(c.items, 41, 20, c.piece).leaves == c.leaves);
+
+        const auto [likelihood_energy, slopes] = in_one_piece(net_of_41, set, theta);
+        BOOST_TEST(energy.likelihood == likelihood_energy, boost::test_tools::tolerance(1e-12));
+        double largest = 0;
+        for (const double g : slopes) largest = std::max(largest, std::abs(g));
+        for (std::size_t k = 0; k < theta.size(); ++k)
+            BOOST_TEST(std::abs(gradient[k] - slopes[k]) <= 1e-12 * largest, "gradient " << k);
+
+        for (const int threads : {1, 2, 3, 8})
+            with_threads(threads, [&] {
+                std::vector<double> again(theta.size());
+                BOOST_TEST(u.evaluate(theta, again).total() == energy.total());
+                BOOST_TEST((again == gradient), threads << " threads");
+                BOOST_TEST(u.evaluate(theta, {}).total() == energy.total());
+            });
+    }
+}
+
+// What a block throws comes out, at any number of threads that of the first leaf. It leaves no trace.
+BOOST_AUTO_TEST_CASE(an_exception_in_a_block) {
+    const Dataset<double> set = data<double>(2000);
+    Dataset<double> broken = set;
+    broken.targets.mutable_at(1203, 0) = 1203;
+    broken.targets.mutable_at(1600, 0) = 1600;
+    NetworkPotential<double> good(net_of_41, Watched(), set, {.piece = 3});
+    NetworkPotential<double> bad(net_of_41, Watched(), broken, {.piece = 3});
+    const std::vector<double> theta = good.start(3);
+    const std::vector<std::int64_t> batch{3, 1, 4, 15};
+    std::vector<double> gradient(theta.size()), again(theta.size());
+    const double energy = good.evaluate(theta, gradient, batch).total();
+    for (const int threads : {1, 2, 3, 8})
+        with_threads(threads, [&] {
+            BOOST_TEST(error_of<ValueError>([&] { bad.evaluate(theta, again); }) == "a target of 1203");
+            BOOST_TEST(error_of<ValueError>([&] { bad.evaluate(theta, {}); }) == "a target of 1203");
+            BOOST_TEST(bad.evaluate(theta, again, batch).total() == energy);
+            BOOST_TEST((again == gradient));
+        });
+}
+
+// Leaves are a power of two, one item each at least; their gradients together have at most 4,194,304 numbers, with what
+// fills up a line of the cache; blocks are of at most `block` items, and contain every item once, in order.
+BOOST_AUTO_TEST_CASE(any_cut) {
+    for (const std::int64_t items : {1, 2, 31, 257, 2000, 100003})
+        for (const std::int64_t parameters : {1, 41, 16384, 16385, 40000, 65535, 65536})
+            for (const std::int64_t numbers : {1, 25, 600, 100000})
+                for (const std::int64_t most : {1, 10, 1000}) {
+                    const ItemBlocks cut = ItemBlocks::cut(items, parameters, numbers, most);
+                    BOOST_REQUIRE(std::has_single_bit(static_cast<std::uint64_t>(cut.leaves)));
+                    BOOST_REQUIRE_LE(cut.leaves, std::min<std::int64_t>(items, 256));
+                    BOOST_REQUIRE_LE(cut.leaves * ((parameters + 15) / 16 * 16), 4194304);
+                    BOOST_REQUIRE_LE(cut.block, most);
+                    std::int64_t next = 0;
+                    for (std::int64_t leaf = 0; leaf < cut.leaves; ++leaf)
+                        cut.each_block(leaf, [&](const Items& block) {
+                            BOOST_REQUIRE_EQUAL(block.begin, next);
+                            BOOST_REQUIRE_GT(block.size(), 0);
+                            BOOST_REQUIRE_LE(block.size(), cut.block);
+                            next = block.end;
+                        });
+                    BOOST_REQUIRE_EQUAL(next, items);
+                }
+}
+
+// Above 65,536 parameters, or where a pass through the network throws, there is one leaf, of blocks of `piece` items.
+BOOST_AUTO_TEST_CASE(one_leaf) {
+    BOOST_TEST(ItemBlocks::cut(100000, 65536, 25, 1000).leaves == 64);
+    for (const ItemBlocks& cut : {ItemBlocks::cut(100000, 65537, 25, 1000), ItemBlocks::cut(100000, 41, 0, 1000)}) {
+        BOOST_TEST(cut.leaves == 1);
+        BOOST_TEST(cut.block == 1000);
+    }
+    const Sequential<double> net{Dense<double>(3, 16000), Tanh<double>(), Dense<double>(16000, 1)};
+    const Watched likelihood;
+    const Dataset<double> set = data<double>(250);
+    NetworkPotential<double> u(net, likelihood, set, {.piece = 100});
+    BOOST_TEST(u.size() == 80001);
+    const std::vector<double> theta = u.start(3);
+    std::vector<double> gradient(theta.size());
+    const Energy energy = u.evaluate(theta, gradient);
+    BOOST_TEST((likelihood.log->items == std::vector<std::int64_t>{83, 83, 84}));
+    for (const int threads : {1, 3})
+        with_threads(threads, [&] {
+            std::vector<double> again(theta.size());
+            BOOST_TEST(u.evaluate(theta, again).total() == energy.total());
+            BOOST_TEST((again == gradient));
+        });
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
