@@ -83,7 +83,7 @@ void add_all(Fingerprints& to) {
     add_run<T>(to, "Metropolis", model, Metropolis{}, options);
     add_run<T>(to, "kinetic Langevin", model, KineticLangevin{}, options);
     add_run<T>(to, "tempering", model, Tempering{}, options);
-    add_run<T>(to, "NUTS, model in blocks", regression<T>(), Nuts{},
+    add_run<T>(to, "MALA, model in blocks", regression<T>(), Mala{},
                {.chains = 2, .warmup = 40, .draws = 10, .seed = 8, .show = Show::nothing});
     const NetworkPotential<T> net = network<T>();
     add_run<T>(to, "NUTS, network", net, Nuts{}, options);
