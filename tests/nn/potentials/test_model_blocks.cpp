@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 
@@ -39,6 +40,15 @@ struct Calls {
         return most < items;
     }
 };
+
+// f as a model of n items, which counts its calls.
+ModelPotential<double> counted(Calls& calls, const std::function<void(Model<double>&)>& f, std::int64_t n = many) {
+    const auto function = [&calls, f](Model<double>& m) {
+        calls.add(m);
+        f(m);
+    };
+    return ModelPotential<double>(function, n);
+}
 
 template <Real T>
 struct Regression {
@@ -73,13 +83,7 @@ void check_same(Potential<double>& a, Potential<double>& b, const std::vector<do
 // Evaluates f as a model of n items, and as one without items, which gets all of them at once.
 void check_in_one_piece(std::int64_t n, const std::vector<double>& theta, const auto& f) {
     Calls calls;
-    ModelPotential<double> items(
-        [&](Model<double>& m) {
-            calls.add(m);
-            f(m);
-        },
-        n);
-    ModelPotential<double> whole(f);
+    ModelPotential<double> items = counted(calls, f, n), whole(f);
     BOOST_TEST(!calls.in_blocks(n, [&] { check_same(items, whole, theta); }));
     BOOST_TEST(calls.count == 2);
 }
@@ -90,14 +94,11 @@ void check_in_one_piece(std::int64_t n, const std::vector<double>& theta, const 
 BOOST_AUTO_TEST_CASE(a_mean_in_closed_form) {
     const Tensor<double> y = normals({many});
     Calls calls;
-    ModelPotential<double> u(
-        [&](Model<double>& m) {
-            calls.add(m);
-            const auto mu = m.real("mu");
-            m.prior(normal_lpdf(mu, 0, 2));
-            m.likelihood(normal_lpdf(m.rows(y), mu, 1));
-        },
-        many);
+    ModelPotential<double> u = counted(calls, [&](Model<double>& m) {
+        const auto mu = m.real("mu");
+        m.prior(normal_lpdf(mu, 0, 2));
+        m.likelihood(normal_lpdf(m.rows(y), mu, 1));
+    });
     const std::vector<double> theta{0.7};
     std::vector<double> gradient(1);
     Energy energy;
@@ -117,12 +118,7 @@ BOOST_AUTO_TEST_CASE(a_mean_in_closed_form) {
 BOOST_AUTO_TEST_CASE(blocks_add_up_to_all_items) {
     const Regression<double> regression(many);
     Calls calls;
-    ModelPotential<double> whole(regression), blocks(
-                                                  [&](Model<double>&m) {
-                                                      calls.add(m);
-                                                      regression(m);
-                                                  },
-                                                  many);
+    ModelPotential<double> whole(regression), blocks = counted(calls, regression);
     for (const double temperature : {1.0, 0.3, 0.0}) {
         whole.set_temperature(temperature);
         blocks.set_temperature(temperature);
@@ -148,12 +144,7 @@ BOOST_AUTO_TEST_CASE(batches_are_cut_in_their_order) {
     std::vector<std::int64_t> batch(many / 2);
     for (std::size_t k = 0; k < batch.size(); ++k) batch[k] = static_cast<std::int64_t>(k * 7919 % many);
     Calls calls;
-    ModelPotential<double> all(
-        [&](Model<double>& m) {
-            calls.add(m);
-            regression(m);
-        },
-        many);
+    ModelPotential<double> all = counted(calls, regression);
     ModelPotential<double> some(
         [x = take_rows(regression.x, batch), y = take_rows(regression.y, batch)](Model<double>& m) {
             const auto beta = m.real("beta", {3});
@@ -211,13 +202,11 @@ BOOST_AUTO_TEST_CASE(terms_of_single_items) {
         m.prior(normal_lpdf(mu, 0, 2));
         return mu;
     };
-    ModelPotential<double> terms(
-        [&](Model<double>& m) {
-            calls.add(m);
-            const auto mu = mean(m);
-            for (const std::int64_t i : m.batch()) m.likelihood(normal_lpdf(y.data()[i], mu, 1));
-        },
-        n);
+    const auto one_by_one = [&](Model<double>& m) {
+        const auto mu = mean(m);
+        for (const std::int64_t i : m.batch()) m.likelihood(normal_lpdf(y.data()[i], mu, 1));
+    };
+    ModelPotential<double> terms = counted(calls, one_by_one, n);
     ModelPotential<double> whole([&](Model<double>& m) { m.likelihood(normal_lpdf(y, mean(m), 1)); });
     BOOST_TEST(calls.in_blocks(n, [&] { check_same(terms, whole, {0.4}); }));
 }
@@ -311,14 +300,11 @@ BOOST_AUTO_TEST_CASE(a_block_may_refuse) {
     Tensor<double> c = Tensor<double>::zeros({many});
     c.mutable_at(many - 1) = 1;
     Calls calls;
-    ModelPotential<double> u(
-        [&](Model<double>& m) {
-            calls.add(m);
-            const auto s = m.positive("s");
-            m.prior(exponential_lpdf(s, 1));
-            m.likelihood(normal_lpdf(m.rows(y), 0, s - m.rows(c)));
-        },
-        many);
+    ModelPotential<double> u = counted(calls, [&](Model<double>& m) {
+        const auto s = m.positive("s");
+        m.prior(exponential_lpdf(s, 1));
+        m.likelihood(normal_lpdf(m.rows(y), 0, s - m.rows(c)));
+    });
     const std::vector<double> good{0.5}, bad{-0.5};
     std::vector<double> gradient(1);
     double energy = 0;
