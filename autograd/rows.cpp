@@ -18,6 +18,17 @@ std::int64_t count_of(const char* function, const Tensor<T>& x) {
     return x.shape()[0];
 }
 
+// Where rows first, ..., first + count - 1 of x begin among its numbers.
+template <class T>
+std::int64_t offset_of(const char* function, const Tensor<T>& x, std::int64_t first, std::int64_t count) {
+    const std::int64_t all = count_of(function, x);
+    if (first < 0 || count < 0 || first > all || count > all - first)
+        throw ShapeError(std::string(function) + ": " + std::to_string(count) + " rows from row " +
+                         std::to_string(first) + " on of x " + to_string(x.shape()) + ", which has " +
+                         std::to_string(all) + " rows");
+    return all > 0 ? first * (x.size() / all) : 0;
+}
+
 }  // namespace
 
 Shape with_rows(const Shape& shape, std::int64_t count) {
@@ -30,12 +41,13 @@ Shape with_rows(const Shape& shape, std::int64_t count) {
 
 template <class T>
 Tensor<T> rows(const Tensor<T>& x, std::int64_t first, std::int64_t count) {
-    const std::int64_t all = count_of("rows", x);
-    if (first < 0 || count < 0 || first > all || count > all - first)
-        throw ShapeError("rows: " + std::to_string(count) + " rows from row " + std::to_string(first) + " on of x " +
-                         to_string(x.shape()) + ", which has " + std::to_string(all) + " rows");
-    const std::int64_t width = all > 0 ? x.size() / all : 0;
-    return Tensor<T>::borrow(x.data() + first * width, with_rows(x.shape(), count));
+    const std::int64_t offset = offset_of("rows", x, first, count);
+    return Tensor<T>::borrow(x.data() + offset, with_rows(x.shape(), count));
+}
+
+template <class T>
+Tensor<T> share_rows(const Tensor<T>& x, std::int64_t first, std::int64_t count) {
+    return x.slice(offset_of("share_rows", x, first, count), with_rows(x.shape(), count));
 }
 
 template <class T>
@@ -51,8 +63,9 @@ Tensor<T> take_rows(const Tensor<T>& x, std::span<const std::int64_t> numbers) {
     return taken;
 }
 
-#define POLLEN_INSTANTIATE(T)                                              \
-    template Tensor<T> rows(const Tensor<T>&, std::int64_t, std::int64_t); \
+#define POLLEN_INSTANTIATE(T)                                                    \
+    template Tensor<T> rows(const Tensor<T>&, std::int64_t, std::int64_t);       \
+    template Tensor<T> share_rows(const Tensor<T>&, std::int64_t, std::int64_t); \
     template Tensor<T> take_rows(const Tensor<T>&, std::span<const std::int64_t>);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)

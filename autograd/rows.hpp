@@ -16,6 +16,10 @@ Shape with_rows(const Shape& shape, std::int64_t count);
 template <class T>
 Tensor<T> rows(const Tensor<T>& x, std::int64_t first, std::int64_t count);
 
+// The same rows of a tensor that may go: the result shares its buffer. It is a copy if x does not own its numbers.
+template <class T>
+Tensor<T> share_rows(const Tensor<T>& x, std::int64_t first, std::int64_t count);
+
 // A copy of the rows with these numbers, in this order; a number may come twice. Throws a ShapeError if x does not have
 // one of these rows.
 template <class T>

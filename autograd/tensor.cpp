@@ -104,6 +104,19 @@ Tensor<T> Tensor<T>::reshaped(std::initializer_list<std::int64_t> sizes) const {
 }
 
 template <class T>
+Tensor<T> Tensor<T>::slice(std::int64_t first, const Shape& shape) const {
+    if (first < 0 || first > size() || shape.size() > size() - first)
+        throw ShapeError("slice: " + std::to_string(shape.size()) + " elements from element " + std::to_string(first) +
+                         " on; the tensor " + pollen::to_string(shape_) + " has " + std::to_string(size()));
+    if (!owner_)
+        return Tensor(shape, values().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(shape.size())));
+    Tensor tensor = *this;
+    tensor.data_ += first;
+    tensor.shape_ = shape;
+    return tensor;
+}
+
+template <class T>
 bool Tensor<T>::operator==(const Tensor& other) const {
     return shape_ == other.shape_ && std::equal(begin(), end(), other.begin());
 }

@@ -110,6 +110,9 @@ class Tensor {
     Tensor reshaped(std::initializer_list<std::int64_t> sizes) const;
     Tensor reshaped(const Shape& shape) const;
 
+    // Numbers first, first + 1, ... in this shape. Shares the buffer, if the tensor owns it.
+    Tensor slice(std::int64_t first, const Shape& shape) const;
+
     // The same shape and the same numbers; as for numbers, NaN equals nothing.
     bool operator==(const Tensor& other) const;
 

@@ -10,8 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
+#include <functional>
 
 namespace pollen {
 
@@ -168,18 +167,31 @@ Var<T> Model<T>::quantity(std::string_view name, const Var<T>& value) {
 
 template <Real T>
 template <class X>
+X Model<T>::taken_rows(const X& x) const {
+    if (batch_.data() == all_items_.data() && batch_.size() == all_items_.size()) return x;
+    // Items that follow each other are a part of all items.
+    const std::less_equal<> before;  // for pointers into different arrays, too
+    if (before(all_items_.data(), batch_.data()) &&
+        before(batch_.data() + batch_.size(), all_items_.data() + all_items_.size()))
+        return share_rows(x, batch_.data() - all_items_.data(), std::ssize(batch_));
+    for (const std::int64_t item : batch_)
+        if (item < 0 || item >= std::ssize(all_items_))
+            throw ShapeError("Model: there is no item " + std::to_string(item) + "; the model has " +
+                             std::to_string(all_items_.size()));
+    return take_rows(x, batch_);
+}
+
+template <Real T>
+template <class X>
 X Model<T>::rows_of(const X& x) {
     asked_ = true;
     if (all_items_.empty()) return x;
     if (x.rank() == 0 || x.shape()[0] != std::ssize(all_items_))
         throw ShapeError("Model: rows of a tensor " + to_string(x.shape()) + "; the model has " +
                          std::to_string(all_items_.size()) + " items, and the first axis must count them");
-    if (batch_.data() == all_items_.data() && batch_.size() == all_items_.size()) return x;
-    for (const std::int64_t item : batch_)
-        if (item < 0 || item >= std::ssize(all_items_))
-            throw ShapeError("Model: there is no item " + std::to_string(item) + "; the model has " +
-                             std::to_string(all_items_.size()));
-    return take_rows(x, batch_);
+    X taken = taken_rows(x);
+    taken_ += taken.size();
+    return taken;
 }
 
 template <Real T>
@@ -200,147 +212,14 @@ void Model<T>::restart(std::span<const std::int64_t> batch) {
     priors_.clear();
     likelihoods_.clear();
     kept_.clear();
+    outputs_.clear();
     batch_ = batch;
     asked_ = false;
+    taken_ = 0;
     next_block_ = next_quantity_ = 0;
-}
-
-template <Real T>
-ModelPotential<T>::ModelPotential(std::function<void(Model<T>&)> function, std::int64_t items)
-    : function_(std::move(function)) {
-    if (!function_) throw ValueError("ModelPotential: the function is empty");
-    if (items < 0) throw ValueError("ModelPotential: items is " + std::to_string(items) + "; it must not be negative");
-    all_items_.resize(static_cast<std::size_t>(items));
-    std::iota(all_items_.begin(), all_items_.end(), 0);
-    declare();
-    if (size() == 0) throw ValueError("ModelPotential: the model has no parameters");
-    if (model_.priors_.empty() && model_.likelihoods_.empty())
-        throw ValueError("ModelPotential: the model adds nothing to the log density");
-}
-
-// Calls the function for the first time, which says what there is: at theta = 0, or, where the density is 0 there,
-// somewhere else.
-template <Real T>
-void ModelPotential<T>::declare() {
-    constexpr std::uint64_t points = 20;
-    Model<T>& m = model_;
-    m.all_items_ = all_items_;
-    for (m.attempt_ = 0; m.declaring_; ++m.attempt_) {
-        m.restart(all_items_);
-        m.blocks_.clear();
-        m.quantities_.clear();
-        m.size_ = 0;
-        try {
-            function_(m);
-            m.declaring_ = false;
-        } catch (const DomainError& error) {
-            if (m.attempt_ == points)
-                throw ValueError("ModelPotential: the density is 0 at theta = 0 and at " + std::to_string(points) +
-                                 " points between -2 and 2 on the scale without bounds, at the last one because of " +
-                                 error.what());
-        }
-    }
-}
-
-template <Real T>
-std::unique_ptr<Potential<T>> ModelPotential<T>::clone() const {
-    auto copy = std::make_unique<ModelPotential>(function_, items());
-    copy->set_temperature(this->temperature());
-    return copy;
-}
-
-// Puts the model at theta on the tape.
-template <Real T>
-void ModelPotential<T>::call(std::span<const T> theta, std::span<const std::int64_t> batch, bool keep) {
-    if (std::ssize(theta) != size())
-        throw ShapeError("ModelPotential: theta has " + std::to_string(theta.size()) + " numbers; the model has " +
-                         std::to_string(size()));
-    Model<T>& m = model_;
-    m.restart(batch);
-    m.theta_ = theta;
-    m.keeping_ = keep;
-    function_(m);
-    if (m.next_block_ != m.blocks_.size())
-        throw ValueError("ModelPotential: the function asked for " + std::to_string(m.next_block_) +
-                         " parameters where its first call asked for " + std::to_string(m.blocks_.size()));
-}
-
-template <Real T>
-Energy ModelPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradient) {
-    return evaluate(theta, gradient, all_items_);
-}
-
-template <Real T>
-Energy ModelPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradient,
-                                   std::span<const std::int64_t> batch) {
-    if (batch.empty() && !all_items_.empty()) throw ValueError("ModelPotential: the batch is empty");
-    return this->unless_refused(gradient, [&] {
-        call(theta, batch, false);
-        return energy_on_tape(gradient, batch);
-    });
-}
-
-template <Real T>
-Energy ModelPotential<T>::energy_on_tape(std::span<T> gradient, std::span<const std::int64_t> batch) {
-    Model<T>& m = model_;
-    if (batch.size() < all_items_.size() && !m.likelihoods_.empty() && !m.asked_)
-        throw ValueError(
-            "ModelPotential: the function adds a likelihood but never asks for batch(); with batches it would count "
-            "every item N/n times");
-    const double scale = batch.empty() ? 1 : static_cast<double>(all_items_.size()) / static_cast<double>(batch.size());
-    // exp(-U / T) is to have the Jacobian as it is, so U has T times its log.
-    const auto weight = [t = this->temperature()](const auto& term) { return term.jacobian ? t : 1; };
-    Energy energy;
-    for (const auto& term : m.priors_) energy.prior -= weight(term) * static_cast<double>(term.log_density.item());
-    for (const Var<T>& term : m.likelihoods_) energy.likelihood -= scale * static_cast<double>(term.item());
-    if (gradient.empty()) return energy;
-    if (std::ssize(gradient) != size())
-        throw ShapeError("ModelPotential: room for " + std::to_string(gradient.size()) + " numbers of the gradient; " +
-                         std::to_string(size()) + " are needed");
-    // The terms of U are their negatives, each times its weight.
-    const T once = -1, of_jacobian = static_cast<T>(-this->temperature()), of_likelihood = static_cast<T>(-scale);
-    outputs_.clear();
-    const auto add = [&](const Var<T>& term, const T& seed) {
-        if (term.needs_grad()) outputs_.push_back({term, Tensor<T>::borrow(&seed, term.shape())});
-    };
-    for (const auto& term : m.priors_) add(term.log_density, term.jacobian ? of_jacobian : once);
-    for (const Var<T>& term : m.likelihoods_) add(term, of_likelihood);
-    std::fill(gradient.begin(), gradient.end(), T(0));
-    for (std::size_t k = 0; k < m.leaves_.size(); ++k) {
-        const Quantity& q = m.blocks_[k];
-        m.tape_.accumulate_into(m.leaves_[k], gradient.subspan(static_cast<std::size_t>(q.offset),
-                                                               static_cast<std::size_t>(q.shape.size())));
-    }
-    m.tape_.backward(outputs_);
-    return energy;
-}
-
-template <Real T>
-void ModelPotential<T>::values(std::span<const T> theta, std::span<double> out) {
-    if (std::ssize(out) != this->value_count())
-        throw ShapeError("ModelPotential: room for " + std::to_string(out.size()) + " values; a draw has " +
-                         std::to_string(this->value_count()));
-    // Without quantities that may depend on the items, one item is enough.
-    const std::span<const std::int64_t> all = all_items_;
-    call(theta, model_.quantities_of_items_ ? all : all.first(std::min<std::size_t>(all.size(), 1)), true);
-    if (model_.next_quantity_ != model_.quantities_.size())
-        throw ValueError("ModelPotential: the function gave " + std::to_string(model_.next_quantity_) +
-                         " quantities where its first call gave " + std::to_string(model_.quantities_.size()));
-    auto to = out.begin();
-    for (const Var<T>& value : model_.kept_)
-        to = std::transform(value.value().begin(), value.value().end(), to, [](T x) { return static_cast<double>(x); });
-}
-
-template <Real T>
-std::string ModelPotential<T>::describe() const {
-    std::string text = "model of";
-    for (const Quantity& q : model_.blocks_) text += " " + q.name + to_string(q.shape);
-    return text;
 }
 
 template class Model<float>;
 template class Model<double>;
-template class ModelPotential<float>;
-template class ModelPotential<double>;
 
 }  // namespace pollen

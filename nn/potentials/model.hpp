@@ -18,9 +18,10 @@ namespace pollen {
 //         m.likelihood(normal_lpdf(y, m.quantity("theta", mu + tau * z), sigma));
 //     });
 //
-// It is called for every evaluation and must ask for the same parameters in the same order each time; chains that run
-// side by side call it at the same time, so it must not write to anything they share. Data are Tensor<T>, with the
-// model's T, and Indices; beside a Var they can be used in any op, and may be local to the function.
+// It is called for every evaluation, for blocks of items also more than once, and must ask for the same parameters in
+// the same order each time. Threads call copies of it at the same time, so it must not write to anything that these
+// share. Data are Tensor<T>, with the model's T, and Indices; beside a Var they can be used in any op, and may be local
+// to the function.
 //
 // Bounds are taken care of: a positive parameter is exp of a number without bounds, and the log of the Jacobian is part
 // of the energy's prior. At a temperature T the density that is raised to 1/T is the one that is written here, in the
@@ -39,7 +40,8 @@ class Model {
     Var<T> ordered(std::string_view name, const Shape& shape);  // rising along the last axis
     Var<T> simplex(std::string_view name, const Shape& shape);  // positive, with sum 1 along the last axis
 
-    // Adds to log p(theta), and to the sum of log p(x_i | theta) over the items of batch(). All elements are summed.
+    // Adds to log p(theta), which does not depend on the batch, and to the sum of log p(x_i | theta) over the items of
+    // batch(). All elements are summed.
     void prior(const Var<T>& log_density);
     void likelihood(const Var<T>& log_density);
 
@@ -52,7 +54,8 @@ class Model {
         asked_ = true;
         return batch_;
     }
-    // Their rows of x, which has N of them; all of x where the model has no items.
+    // Their rows of x, which has N of them; all of x where the model has no items. Rows that follow each other share
+    // the buffer of x.
     Tensor<T> rows(const Tensor<T>& x);
     Indices rows(const Indices& x);
 
@@ -69,6 +72,8 @@ class Model {
     void check_name(const std::string& name) const;
     template <class X>
     X rows_of(const X& x);
+    template <class X>
+    X taken_rows(const X& x) const;
     void restart(std::span<const std::int64_t> batch);
 
     struct Prior {
@@ -76,28 +81,41 @@ class Model {
         bool jacobian = false;
     };
 
+    std::function<void(Model&)> function_;
     Tape<T> tape_;
     std::span<const T> theta_;
     std::span<const std::int64_t> batch_, all_items_;
     bool asked_ = false;  // for the batch
     std::vector<Var<T>> leaves_, likelihoods_;
     std::vector<Prior> priors_;
-    std::vector<Var<T>> kept_;  // values of a draw, where they are wanted
+    std::vector<Var<T>> kept_;                       // values of a draw, where they are wanted
+    std::vector<typename Tape<T>::Output> outputs_;  // terms of U with their weights
     // What the first call declared, and how far the present one has come.
     std::vector<Quantity> blocks_, quantities_;
     std::size_t next_block_ = 0, next_quantity_ = 0;
     bool declaring_ = true, keeping_ = false;
     bool quantities_of_items_ = false;  // some quantity may depend on the batch
     std::int64_t size_ = 0;             // numbers in theta
+    std::int64_t taken_ = 0;            // numbers that rows() has returned
     std::uint64_t attempt_ = 0;         // at a theta for the first call; 0 is theta = 0
 };
 
 // The potential of a model.
+//
+// A sum over many items is cut into blocks, as that of a NetworkPotential is: the function is called for each block,
+// each thread with a copy of it and a tape of its own, and the sums of the blocks are added up in an order that depends
+// on sizes alone. The items of a batch are cut, too. A block is so large that the work that does not depend on its
+// items is a small part of its work. Where there is no such block, as in a model with a parameter for each item, and
+// where the function does not add what prior() and likelihood() ask for, it gets all items at once. The constructor
+// finds out which by calling the function for all items and for both halves of them.
 template <Real T>
 class ModelPotential final : public Potential<T> {
   public:
     // `items` is N, for models that take batches: they ask for batch() or rows().
     explicit ModelPotential(std::function<void(Model<T>&)> function, std::int64_t items = 0);
+    ~ModelPotential() override;
+    ModelPotential(ModelPotential&&) noexcept;
+    ModelPotential& operator=(ModelPotential&&) noexcept;
 
     std::unique_ptr<Potential<T>> clone() const override;
     std::int64_t size() const override { return model_.size_; }
@@ -110,14 +128,18 @@ class ModelPotential final : public Potential<T> {
     std::string describe() const override;
 
   private:
+    struct Sums;
+    ModelPotential(std::function<void(Model<T>&)> function, std::int64_t items, const Sums* measured);
     void declare();
-    void call(std::span<const T> theta, std::span<const std::int64_t> batch, bool keep);
-    Energy energy_on_tape(std::span<T> gradient, std::span<const std::int64_t> batch);
+    void measure();
+    std::unique_ptr<Model<T>> worker() const;
+    void call(Model<T>& m, std::span<const T> theta, std::span<const std::int64_t> batch, bool keep) const;
+    Energy block(Model<T>& m, std::span<const T> theta, std::span<const std::int64_t> items, double scale,
+                 bool with_prior, std::span<T> to) const;
 
-    std::function<void(Model<T>&)> function_;
     std::vector<std::int64_t> all_items_;
     Model<T> model_;
-    std::vector<typename Tape<T>::Output> outputs_;  // terms of U with their weights, kept for their memory
+    std::unique_ptr<Sums> sums_;
 };
 
 }  // namespace pollen

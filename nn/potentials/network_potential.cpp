@@ -5,8 +5,7 @@
 #include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
-#include <pollen/nn/potentials/detail/item_blocks.hpp>
-#include <pollen/nn/potentials/detail/leaf_sums.hpp>
+#include <pollen/nn/potentials/detail/block_sums.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 
 #include <cmath>
@@ -39,17 +38,15 @@ Int numbers_per_item(const Module<T>& net, const Parameters<T>& parameters, cons
 
 }  // namespace
 
-// What a sum over blocks of items is computed with.
 template <Real T>
-struct NetworkPotential<T>::Blocks {
-    struct Worker {
-        Tape<T> tape;
-        Pass<T> pass;
-        explicit Worker(const Parameters<T>& parameters) : pass(tape, parameters) {}
-    };
-    Workers<Worker> workers;
-    LeafSums<T> sums;
+struct NetworkPotential<T>::Worker {
+    Tape<T> tape;
+    Pass<T> pass;
+    explicit Worker(const Parameters<T>& parameters) : pass(tape, parameters) {}
 };
+
+template <Real T>
+struct NetworkPotential<T>::Sums : BlockSums<T, Worker> {};
 
 template <Real T>
 NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
@@ -70,7 +67,7 @@ NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>&
     for (const auto& [name, parameter, offset] : parameters_.entries())
         blocks_.push_back({name, parameter->shape, offset});
     numbers_per_item_ = numbers_per_item(*net_, parameters_, data_.inputs.shape());
-    sums_ = std::make_unique<Blocks>();
+    sums_ = std::make_unique<Sums>();
 }
 
 template <Real T>
@@ -185,16 +182,12 @@ double NetworkPotential<T>::block(Pass<T>& pass, std::span<const T> theta, const
 template <Real T>
 double NetworkPotential<T>::likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& data,
                                        double scale, Int most) {
-    using Worker = typename Blocks::Worker;
-    const ItemBlocks cut = ItemBlocks::cut(data.size(), size(), numbers_per_item_, most);
-    return sums_->sums.add(cut.leaves, gradient, [&](Int leaf, std::span<T> to) {
-        const auto worker = sums_->workers.borrow([&] { return std::make_unique<Worker>(parameters_); });
-        double energy = 0;
-        cut.each_block(leaf, [&](const Items& items) {
-            energy += block((*worker).pass, theta, data.view(items.begin, items.size()), scale, to);
+    const ItemBlocks cut = ItemBlocks::cut(data.size(), size(), {.per_item = numbers_per_item_}, most);
+    return sums_->add(
+        cut, gradient, [&] { return std::make_unique<Worker>(parameters_); },
+        [&](Worker& worker, const Items& items, std::span<T> to) {
+            return block(worker.pass, theta, data.view(items.begin, items.size()), scale, to);
         });
-        return energy;
-    });
 }
 
 template <Real T>

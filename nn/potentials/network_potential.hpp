@@ -71,8 +71,9 @@ class NetworkPotential final : public Potential<T> {
     std::vector<Prior> priors_;  // one a parameter tensor
     std::vector<Quantity> blocks_;
     std::int64_t numbers_per_item_;  // that a pass writes, or 0
-    struct Blocks;
-    std::unique_ptr<Blocks> sums_;
+    struct Worker;
+    struct Sums;
+    std::unique_ptr<Sums> sums_;
 };
 
 }  // namespace pollen

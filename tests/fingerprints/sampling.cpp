@@ -20,7 +20,8 @@
 #include <pollen/samplers/minibatch/sgnht.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
 
-// Short runs of the samplers, warm-up included: of eight schools on all data, and of a small network on minibatches.
+// Short runs of the samplers, warm-up included: of eight schools on all data, of a regression whose items are cut into
+// blocks, and of a small network on minibatches.
 namespace pollen::test {
 
 namespace {
@@ -36,6 +37,22 @@ void schools(Model<T>& m) {
     m.prior(normal_lpdf(z, T(0), T(1)));
     const auto theta = m.quantity("theta", mu + tau * z);
     m.likelihood(normal_lpdf(y, theta, sigma));
+}
+
+template <Real T>
+ModelPotential<T> regression() {
+    constexpr std::int64_t items = 50000;
+    const auto x = numbers<T>({items, 3}, -1, 1, 33), y = numbers<T>({items}, -1, 1, 34);
+    return ModelPotential<T>(
+        [x, y](Model<T>& m) {
+            const auto beta = m.real("beta", {3});
+            const auto sigma = m.positive("sigma");
+            m.prior(normal_lpdf(beta, T(0), T(1)));
+            m.prior(exponential_lpdf(sigma, T(1)));
+            const auto mean = matmul(m.rows(x), beta);
+            m.likelihood(normal_lpdf(m.rows(y), mean, sigma));
+        },
+        items);
 }
 
 template <Real T>
@@ -85,6 +102,8 @@ void add_all(Fingerprints& to) {
     add_run<T>(to, "Metropolis", model, Metropolis{}, options);
     add_run<T>(to, "kinetic Langevin", model, KineticLangevin{}, options);
     add_run<T>(to, "tempering", model, Tempering{}, options);
+    add_run<T>(to, "MALA, model in blocks", regression<T>(), Mala{},
+               {.chains = 2, .warmup = 40, .draws = 10, .seed = 8, .show = Show::nothing});
     const NetworkPotential<T> net = network<T>(120);
     add_run<T>(to, "NUTS, network", net, Nuts{}, options);
     add_run<T>(to, "SGLD", net, Sgld{.step_size = 1e-4, .batch = 30}, options);

@@ -13,17 +13,22 @@ struct Items {
     }
 };
 
+// How many numbers a pass writes: for each item, or 0 where that is not known, and whatever its items. Anything that
+// takes as long may be counted as numbers, too.
+struct PassSize {
+    std::int64_t per_item = 0, fixed = 0;
+};
+
 // How a sum over items is cut. The items are cut into stretches, the leaves of tree_sum(); threads share the leaves. A
 // leaf is cut into blocks. A block goes through the whole network, forward and backward, and its gradient is added to
 // that of its leaf.
 //
-// A block is so small that what a pass writes stays in the cache of one core. The leaves are a power of two, each one
-// block, or more blocks if there would be too many gradients to keep. In a network with many parameters a block's
-// products are work for all threads, and a gradient for each leaf would be too much memory: there is one leaf, and a
-// block is `most` items.
+// A block is so small that what a pass writes stays in the cache of one core, and so large that what it writes whatever
+// its items is little beside the rest. The leaves are a power of two, each one block, or more blocks if there would be
+// too many gradients to keep. In a network with many parameters a block's products are work for all threads, and a
+// gradient for each leaf would be too much memory: there is one leaf, and a block is `most` items.
 //
-// All of it depends on sizes alone: the number of items, of parameters, and of the numbers that a pass writes for one
-// item (0: not known).
+// All of it depends on sizes alone: the number of items, of parameters, and of the numbers that a pass writes.
 struct ItemBlocks {
     std::int64_t items;
     std::int64_t leaves;
@@ -37,9 +42,12 @@ struct ItemBlocks {
     // What the passes of a block write: about this many numbers, but a block has at least so many items.
     static constexpr std::int64_t block_numbers = std::int64_t{1} << 14;
     static constexpr std::int64_t least_block = 32;
+    // ... and so many times the numbers that a pass writes whatever its items, or half of that.
+    static constexpr std::int64_t times_fixed = 32;
 
-    static ItemBlocks cut(std::int64_t items, std::int64_t parameters, std::int64_t numbers_per_item,
-                          std::int64_t most);
+    static ItemBlocks cut(std::int64_t items, std::int64_t parameters, const PassSize& pass, std::int64_t most);
+
+    bool whole() const { return leaves == 1 && block >= items; }
 
     Items leaf(std::int64_t k) const { return Items{0, items}.part(k, leaves); }
     // f(items) for each block of a leaf, in order.
