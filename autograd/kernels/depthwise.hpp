@@ -1,0 +1,34 @@
+#pragma once
+
+#include <pollen/autograd/kernels/im2col.hpp>
+#include <pollen/autograd/kernels/max_pool.hpp>
+#include <pollen/autograd/pool.hpp>
+
+// Convolutions in which each group has one input channel, and perhaps a few outputs: plane by plane, without a matrix
+// of patches and without padded images. Y and dX of an item do not depend on the other items. The same bits at any
+// number of threads.
+namespace pollen::kernels {
+
+struct Depthwise {
+    Convolution sizes;  // its images are padded
+    std::int64_t pad_h, pad_w;
+
+    std::int64_t height() const { return sizes.height - 2 * pad_h; }
+    std::int64_t width() const { return sizes.width - 2 * pad_w; }
+    std::int64_t plane() const { return height() * width(); }
+};
+
+// Whether these functions are the ones to use.
+bool depthwise_use(const Convolution& s);
+
+// y = w * x, and what `finish` says.
+template <class T>
+void depthwise_y(const Depthwise& d, const T* x, const T* w, const Finish<T>& finish, T* y);
+
+// beta is 0 where the result is written and 1 where it is added to what is there.
+template <class T>
+void depthwise_dx(const Depthwise& d, const T* dy, const T* w, T beta, T* dx);
+template <class T>
+void depthwise_dw(const Depthwise& d, const T* x, const T* dy, T beta, T* dw, Pool& pool);
+
+}  // namespace pollen::kernels
