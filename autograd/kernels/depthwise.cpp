@@ -4,9 +4,7 @@
 #include <pollen/autograd/kernels/conv2d_blocks.hpp>
 #include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/kernels/rounding.hpp>
-#include <pollen/autograd/kernels/shifted_planes.hpp>
 #include <pollen/autograd/parallel.hpp>
-#include <pollen/autograd/tensor.hpp>
 
 #include <new>
 
@@ -15,19 +13,6 @@ namespace pollen::kernels {
 namespace {
 
 using Int = std::int64_t;
-
-// The planes that a result is read from, with tables in the calling thread's scratch memory.
-template <class T>
-ShiftedPlanes planes_of_y(const Depthwise& d) {
-    const Convolution& s = d.sizes;
-    return {axis_of_y(s.out_h, d.height(), s.kernel_h, s.stride_h, s.dilation_h, d.pad_h),
-            axis_of_y(s.out_w, d.width(), s.kernel_w, s.stride_w, s.dilation_w, d.pad_w),
-            s.in,
-            s.taps(),
-            sizeof(T),
-            scratch<ShiftedTap, Depthwise>(s.depth()),
-            scratch<ShiftedBand, Depthwise>(s.taps())};
-}
 
 // Sums over the taps, one chain of fused multiply-adds for each result: from `start` on, or from what is there.
 template <class T>
@@ -81,6 +66,17 @@ void pool_lines(Int lines, Int width, const T* from, T* y, std::uint8_t* places)
 
 }  // namespace
 
+ShiftedPlanes planes_of_y(const Depthwise& d, Int element_bytes) {
+    const Convolution& s = d.sizes;
+    return {axis_of_y(s.out_h, d.height(), s.kernel_h, s.stride_h, s.dilation_h, d.pad_h),
+            axis_of_y(s.out_w, d.width(), s.kernel_w, s.stride_w, s.dilation_w, d.pad_w),
+            s.in,
+            s.taps(),
+            element_bytes,
+            scratch<ShiftedTap, Depthwise>(s.depth()),
+            scratch<ShiftedBand, Depthwise>(s.taps())};
+}
+
 // dX is made in as many phases as there are pixels in a step.
 bool depthwise_use(const Convolution& s) {
     return s.groups > 1 && s.in == 1 && s.out <= 8 && s.stride_h <= 4 && s.stride_w <= 4;
@@ -89,7 +85,7 @@ bool depthwise_use(const Convolution& s) {
 template <class T>
 void depthwise_y(const Depthwise& d, const T* x, const T* w, const Finish<T>& finish, T* y) {
     const Convolution& s = d.sizes;
-    const ShiftedPlanes planes = planes_of_y<T>(d);
+    const ShiftedPlanes planes = planes_of_y(d, sizeof(T));
     const Int pooled = (s.out_h / 2) * (s.out_w / 2);
     parallel_for(s.batch * s.groups, products_per_task(s.out, s.pixels(), s.depth()), [&](Int begin, Int end) {
         T* room = scratch<T, PatchesOfThread>(planes.room());
@@ -188,105 +184,9 @@ void depthwise_dx(const Depthwise& d, const T* dy, const T* w, T beta, T* dx) {
     });
 }
 
-namespace {
-
-constexpr Int pixels_of_part = 8192;  // whose products are added up before lanes are
-
-// sums[t] += the products of n numbers of g with those that tap t reads, lane by lane.
-template <int taps, class T>
-POLLEN_INLINE inline void add_products(const ShiftedTap* tap, const T* room, const T* g, Int n, T* sums) {
-    Lanes<T> sum[taps];
-    const T* from[taps];
-    unroll<taps>([&](auto t) POLLEN_INLINE {
-        from[t] = room + tap[t].at;
-        each_part<T>([&](std::size_t p) POLLEN_INLINE {
-            sum[t].part[p] = Batch<T>::load_aligned(sums + t * sum_lanes<T> + p * Batch<T>::size);
-        });
-    });
-    const Int whole = n / sum_lanes<T> * sum_lanes<T>;
-    for (Int k = 0; k < whole; k += sum_lanes<T>)
-        each_part<T>([&](std::size_t p) POLLEN_INLINE {
-            const Int at = k + static_cast<Int>(p) * lanes<T>;
-            const Batch<T> factor = Batch<T>::load_unaligned(g + at);
-            unroll<taps>([&](auto t) POLLEN_INLINE {
-                sum[t].part[p] = multiply_add(Batch<T>::load_unaligned(from[t] + at), factor, sum[t].part[p]);
-            });
-        });
-    const auto rest = [](const T* from_t, Int count) { return count > 0 ? load_first(from_t, count) : Batch<T>(T(0)); };
-    if (whole < n)
-        each_part<T>([&](std::size_t p) POLLEN_INLINE {
-            const Int at = whole + static_cast<Int>(p) * lanes<T>, count = std::min(lanes<T>, n - at);
-            const Batch<T> factor = rest(g + at, count);
-            unroll<taps>([&](auto t) POLLEN_INLINE {
-                sum[t].part[p] = multiply_add(rest(from[t] + at, count), factor, sum[t].part[p]);
-            });
-        });
-    unroll<taps>([&](auto t) POLLEN_INLINE {
-        each_part<T>([&](std::size_t p)
-                         POLLEN_INLINE { sum[t].part[p].store_aligned(sums + t * sum_lanes<T> + p * Batch<T>::size); });
-    });
-}
-
-template <class T>
-void add_products(const ShiftedPlanes& planes, const T* room, const T* g, Int n, T* sums) {
-    constexpr int few = parts<T> == 1 ? 9 : 3;
-    Int t = 0;
-    for (; t + few <= planes.taps(); t += few)
-        add_products<few>(planes.begin() + t, room, g, n, sums + t * sum_lanes<T>);
-    if (few > 3)
-        for (; t + 3 <= planes.taps(); t += 3) add_products<3>(planes.begin() + t, room, g, n, sums + t * sum_lanes<T>);
-    for (; t < planes.taps(); ++t) add_products<1>(planes.begin() + t, room, g, n, sums + t * sum_lanes<T>);
-}
-
-struct SumsOfThread;
-
-}  // namespace
-
-// The images are cut into parts, whose sums are added in their order.
-template <class T>
-void depthwise_dw(const Depthwise& d, const T* x, const T* dy, T beta, T* dw, Pool& pool) {
-    const Convolution& s = d.sizes;
-    const ShiftedPlanes planes = planes_of_y<T>(d);
-    const Int images = std::max<Int>(1, pixels_of_part / std::max<Int>(1, s.pixels()));
-    const Int shares = (s.batch + images - 1) / images, size = s.groups * s.out * s.depth();
-    Tensor<T> memory = Tensor<T>::empty(Shape{shares, size}, pool);
-    T* partials = memory.fresh_data();
-    const Int grain = products_per_task(s.out, s.pixels() * std::min(images, s.batch), s.depth());
-    parallel_for(shares * s.groups, grain, [&](Int begin, Int end) {
-        T* room = scratch<T, PatchesOfThread>(planes.room());
-        T* sums = scratch<T, SumsOfThread>(s.out * s.depth() * sum_lanes<T>);
-        std::fill_n(room, planes.room(), T(0));
-        for (Int unit = begin; unit < end; ++unit) {
-            const Int part = unit / s.groups, group = unit % s.groups;
-            std::fill_n(sums, s.out * s.depth() * sum_lanes<T>, T(0));
-            for (Int n = part * images; n < std::min(s.batch, (part + 1) * images); ++n)
-                for (Int strip = 0; strip < planes.strips(); ++strip) {
-                    planes.copy(x + (n * s.groups + group) * s.in * d.plane(), strip, room);
-                    const T* g = dy + (n * s.groups + group) * s.out * s.pixels() + strip * planes.lines() * s.out_w;
-                    for (Int o = 0; o < s.out; ++o)
-                        add_products(planes, room, g + o * s.pixels(), planes.lines_of(strip) * s.out_w,
-                                     sums + o * s.depth() * sum_lanes<T>);
-                }
-            T* to = partials + part * size + group * s.out * s.depth();
-            for (Int o = 0; o < s.out; ++o)
-                for (Int t = 0; t < s.depth(); ++t) {
-                    const T* from = sums + (o * s.depth() + t) * sum_lanes<T>;
-                    to[o * s.depth() + planes.begin()[t].weight] =
-                        sum_of(lanes_of<T>([&](Int p) { return Batch<T>::load_aligned(from + p * lanes<T>); }));
-                }
-        }
-    });
-    for (Int i = 0; i < size; ++i) {
-        T sum = T(0);
-        for (Int part = 0; part < shares; ++part) sum += partials[part * size + i];
-        dw[i] = beta == T(0) ? sum : dw[i] + sum;
-    }
-}
-
 #define POLLEN_INSTANTIATE_DEPTHWISE(T)                                                    \
     template void depthwise_y(const Depthwise&, const T*, const T*, const Finish<T>&, T*); \
-    template void depthwise_dx(const Depthwise&, const T*, const T*, T, T*);               \
-    template void depthwise_dw(const Depthwise&, const T*, const T*, T, T*, Pool&);
+    template void depthwise_dx(const Depthwise&, const T*, const T*, T, T*);
 POLLEN_INSTANTIATE_DEPTHWISE(float)
 POLLEN_INSTANTIATE_DEPTHWISE(double)
 #undef POLLEN_INSTANTIATE_DEPTHWISE

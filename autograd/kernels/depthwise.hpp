@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/kernels/im2col.hpp>
 #include <pollen/autograd/kernels/max_pool.hpp>
+#include <pollen/autograd/kernels/shifted_planes.hpp>
 #include <pollen/autograd/pool.hpp>
 
 // Convolutions in which each group has one input channel, and perhaps a few outputs: plane by plane, without a matrix
@@ -20,6 +21,9 @@ struct Depthwise {
 
 // Whether these functions are the ones to use.
 bool depthwise_use(const Convolution& s);
+
+// The planes of x, as y and dw read them. Tables are in the calling thread's scratch memory.
+ShiftedPlanes planes_of_y(const Depthwise& d, std::int64_t element_bytes);
 
 // y = w * x, and what `finish` says.
 template <class T>
