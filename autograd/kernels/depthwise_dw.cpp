@@ -14,7 +14,7 @@ namespace {
 using Int = std::int64_t;
 
 constexpr Int pixels_of_part = 8192;  // whose products are added up before lanes are
-constexpr Int neighbours = 16;        // groups of a unit of work
+constexpr Int sums_at_once = 256;     // whose lanes stay in the first-level cache
 
 // sums[t] += the products of n numbers of g with those that tap t reads, lane by lane.
 template <int taps, class T>
@@ -73,8 +73,9 @@ void depthwise_dw(const Depthwise& d, const T* x, const T* dy, T beta, T* dw, Po
     const Convolution& s = d.sizes;
     const ShiftedPlanes planes = planes_of_y(d, sizeof(T));
     const Int images = std::max<Int>(1, pixels_of_part / std::max<Int>(1, s.pixels()));
-    const Int shares = (s.batch + images - 1) / images, blocks = (s.groups + neighbours - 1) / neighbours;
     const Int of_group = s.out * s.depth(), size = s.groups * of_group;
+    const Int neighbours = std::clamp<Int>(sums_at_once / std::max<Int>(1, of_group), 1, 16);
+    const Int shares = (s.batch + images - 1) / images, blocks = (s.groups + neighbours - 1) / neighbours;
     Tensor<T> memory = Tensor<T>::empty(Shape{shares, size}, pool);
     T* partials = memory.fresh_data();
     const Int grain = products_per_task(neighbours * s.out, s.pixels() * std::min(images, s.batch), s.depth());

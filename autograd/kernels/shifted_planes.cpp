@@ -11,7 +11,7 @@ namespace {
 
 using Int = std::int64_t;
 
-constexpr Int room_bytes = 24 << 10;
+constexpr Int room_bytes = 28 << 10;
 
 Int round_up_to(Int n, Int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
@@ -89,6 +89,7 @@ ShiftedPlanes::ShiftedPlanes(const ShiftedAxis& rows, const ShiftedAxis& columns
     const Int copies = std::max<Int>(1, channels * tap_columns * (shared ? 1 : tap_rows) * width());
     const Int most = room_bytes / element_bytes / copies - (shared ? bottom - top : 0);
     lines_ = lines_of_strip(height(), std::clamp<Int>(most, 8, std::max<Int>(8, height())));
+    strips_ = (height() + lines_ - 1) / lines_;
 
     for (Int v = 0; v < columns.taps; ++v) {
         if (!columns.reads(v)) continue;
@@ -117,7 +118,8 @@ template <class T>
 void ShiftedPlanes::copy(const T* source, Int strip, T* room) const {
     const Int plane = rows_.source * columns_.source, w = width();
     const auto first_at = [&](Int line, Int row) {  // the first line of a band that is not before `line`
-        return line > row ? (line - row + rows_.step - 1) / rows_.step : 0;
+        if (line <= row) return Int{0};
+        return rows_.step == 1 ? line - row : (line - row + rows_.step - 1) / rows_.step;
     };
     for (Int c = 0; c < channels_; ++c, source += plane, room += channel_room_)
         for (const ShiftedBand* band = bands_; band < bands_ + count_bands_; ++band) {

@@ -54,7 +54,7 @@ class ShiftedPlanes {
 
     // Results are made in strips of some lines, an even number, whose room is small enough for the first-level cache.
     std::int64_t lines() const { return lines_; }
-    std::int64_t strips() const { return (rows_.results + lines_ - 1) / lines_; }
+    std::int64_t strips() const { return strips_; }
     std::int64_t lines_of(std::int64_t strip) const { return std::min(lines_, rows_.results - strip * lines_); }
     std::int64_t height() const { return rows_.results; }
     std::int64_t width() const { return columns_.results; }
@@ -68,7 +68,7 @@ class ShiftedPlanes {
     static constexpr std::int64_t slack = 64;  // elements that vectors may read behind the last one
 
     ShiftedAxis rows_, columns_;
-    std::int64_t channels_, channel_room_ = 0, lines_ = 0, count_ = 0, count_bands_ = 0;
+    std::int64_t channels_, channel_room_ = 0, lines_ = 0, strips_ = 0, count_ = 0, count_bands_ = 0;
     ShiftedTap* taps_;
     ShiftedBand* bands_;  // of one channel
 };
