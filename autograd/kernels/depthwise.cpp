@@ -14,6 +14,8 @@ namespace {
 
 using Int = std::int64_t;
 
+constexpr Int most_channels = 8;  // of a group: products of matrices with more rows are faster
+
 // Sums over the taps, one chain of fused multiply-adds for each result: from `start` on, or from what is there.
 template <class T>
 struct SumOverTaps {
@@ -79,7 +81,7 @@ ShiftedPlanes planes_of_y(const Depthwise& d, Int element_bytes) {
 
 // dX is made in as many phases as there are pixels in a step.
 bool depthwise_use(const Convolution& s) {
-    return s.groups > 1 && s.in == 1 && s.out <= 8 && s.stride_h <= 4 && s.stride_w <= 4;
+    return s.groups > 1 && s.in <= most_channels && s.out <= most_channels && s.stride_h <= 4 && s.stride_w <= 4;
 }
 
 template <class T>
@@ -172,13 +174,15 @@ void depthwise_dx(const Depthwise& d, const T* dy, const T* w, T beta, T* dx) {
             for (const Phase* p = phases.all; p < phases.all + phases.count; room += p++->planes.room())
                 for (Int strip = 0; strip < p->planes.strips(); ++strip) {
                     p->planes.copy(dy + unit * s.out * s.pixels(), strip, room);
-                    const T* kernels = w + unit % s.groups * s.out * s.depth();
-                    const SumOverTaps<T> sum{p->planes, room, kernels, T(0), whole && add, false};
                     const Int lines = p->planes.lines_of(strip), width = p->planes.width();
                     const Int row = strip * p->planes.lines() * s.stride_h + p->row;
-                    T* to = dx + unit * d.plane() + row * d.width() + p->column;
-                    sum(lines * width, whole ? to : sums);
-                    if (!whole) spread(lines, width, sums, add, to, s.stride_h * d.width(), s.stride_w);
+                    for (Int c = 0; c < s.in; ++c) {
+                        const T* kernels = w + unit % s.groups * s.out * s.depth() + c * s.taps();
+                        const SumOverTaps<T> sum{p->planes, room, kernels, T(0), whole && add, false};
+                        T* to = dx + (unit * s.in + c) * d.plane() + row * d.width() + p->column;
+                        sum(lines * width, whole ? to : sums);
+                        if (!whole) spread(lines, width, sums, add, to, s.stride_h * d.width(), s.stride_w);
+                    }
                 }
         }
     });

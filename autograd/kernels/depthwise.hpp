@@ -5,9 +5,8 @@
 #include <pollen/autograd/kernels/shifted_planes.hpp>
 #include <pollen/autograd/pool.hpp>
 
-// Convolutions in which each group has one input channel, and perhaps a few outputs: plane by plane, without a matrix
-// of patches and without padded images. Y and dX of an item do not depend on the other items. The same bits at any
-// number of threads.
+// Convolutions in groups of one or a few channels: plane by plane, without a matrix of patches and without padded
+// images. Y and dX of an item do not depend on the other items. The same bits at any number of threads.
 namespace pollen::kernels {
 
 struct Depthwise {

@@ -13,17 +13,18 @@ BOOST_AUTO_TEST_SUITE(depthwise)
 
 namespace {
 
-// A shape of images, outputs for each of their channels, and a size of kernels.
+// A shape of images, a size of kernels, and the outputs and inputs of a group.
 struct Case {
     Shape x;
     std::int64_t outputs = 1;
     Pair taps = {3, 3};
     Conv2dOptions options = {};
+    std::int64_t inputs = 1;
 
-    Shape w() const { return Shape{x[1] * outputs, 1, taps[0], taps[1]}; }
+    Shape w() const { return Shape{x[1] / inputs * outputs, inputs, taps[0], taps[1]}; }
     Conv2dOptions grouped() const {
         Conv2dOptions o = options;
-        o.groups = x[1];
+        o.groups = x[1] / inputs;
         return o;
     }
     kernels::Depthwise sizes() const {
@@ -60,6 +61,11 @@ const std::vector<Case> cases{
     {{2, 2, 9, 20}, 1, {3, 3}, {.padding = {2, 2}, .dilation = {2, 2}}},
     {{2, 2, 12, 21}, 2, {3, 2}, {.stride = {2, 3}, .padding = {3, 1}, .dilation = {3, 2}}},
     {{2, 2, 5, 6}, 11, {3, 3}, same},
+    {{2, 6, 9, 10}, 4, {3, 3}, same, 3},
+    {{1, 16, 30, 34}, 8, {3, 3}, same, 8},
+    {{2, 4, 13, 20}, 3, {3, 2}, {.stride = {2, 3}, .padding = {1, 1}}, 2},
+    {{2, 10, 7, 7}, 4, {1, 1}, {}, 5},
+    {{2, 18, 6, 7}, 2, {3, 3}, same, 9},
 };
 
 template <class T>
@@ -147,16 +153,18 @@ BOOST_AUTO_TEST_CASE(values_and_gradients) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(only_one_input_a_group) {
-    BOOST_TEST(kernels::depthwise_use(Case{{2, 3, 9, 9}}.sizes().sizes));
-    BOOST_TEST(kernels::depthwise_use(Case{{2, 3, 9, 9}, 2}.sizes().sizes));
-    BOOST_TEST(!kernels::depthwise_use(Case{{2, 1, 9, 9}, 2}.sizes().sizes));
-    BOOST_TEST(!kernels::depthwise_use(convolution({2, 4, 9, 9}, {4, 2, 3, 3}, {.groups = 2})));
+BOOST_AUTO_TEST_CASE(groups_of_few_channels) {
+    const auto use = [](const Case& c) { return kernels::depthwise_use(c.sizes().sizes); };
+    BOOST_TEST(use({{2, 3, 9, 9}}));
+    BOOST_TEST(use({{2, 32, 9, 9}, 8, {3, 3}, same, 8}));
+    BOOST_TEST(!use({{2, 32, 9, 9}, 16, {3, 3}, same, 16}));
+    BOOST_TEST(!use({{2, 1, 9, 9}, 2}));  // one group
 }
 
 BOOST_AUTO_TEST_CASE(fused_with_relu_and_pooling) {
-    for (const Case& c : {Case{{3, 4, 9, 11}, 1, {3, 3}, same}, Case{{2, 3, 70, 91}, 2, {3, 3}, same},
-                          Case{{2, 3, 18, 40}, 1, {3, 3}, {.stride = {2, 2}}}}) {
+    for (const Case& c :
+         {Case{{3, 4, 9, 11}, 1, {3, 3}, same}, Case{{2, 3, 70, 91}, 2, {3, 3}, same},
+          Case{{2, 3, 18, 40}, 1, {3, 3}, {.stride = {2, 2}}}, Case{{2, 8, 12, 14}, 3, {3, 3}, same, 4}}) {
         check_fused<float>(c);
         check_fused<double>(c);
     }
@@ -172,6 +180,7 @@ BOOST_AUTO_TEST_CASE(results_are_added) {
 
 BOOST_AUTO_TEST_CASE(an_item_does_not_see_the_others) {
     check_alone<float>({{37, 6, 9, 7}, 2, {3, 3}, same});
+    check_alone<float>({{37, 6, 5, 19}, 4, {3, 3}, {.stride = {2, 1}}, 2});
     check_alone<double>({{9, 33, 20, 21}, 1, {3, 3}, {.stride = {2, 2}, .padding = {1, 1}}});
 }
 
@@ -179,6 +188,8 @@ BOOST_AUTO_TEST_CASE(same_bits_on_any_number_of_threads) {
     check_same_bits<float>(Case{{12, 40, 32, 32}}.op(), normals({12, 40, 32, 32}, 1), normals({40, 1, 3, 3}, 2));
     check_same_bits<double>(Case{{8, 40, 33, 31}, 2, {3, 3}, {.stride = {2, 2}}}.op(), normals({8, 40, 33, 31}, 1),
                             normals({80, 1, 3, 3}, 2));
+    check_same_bits<float>(Case{{12, 32, 20, 20}, 8, {3, 3}, same, 8}.op(), normals({12, 32, 20, 20}, 1),
+                           normals({32, 8, 3, 3}, 2));
     std::vector<std::vector<Tensor<float>>> all;
     for (const int threads : {1, 3})
         with_threads(threads, [&] {

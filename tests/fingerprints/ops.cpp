@@ -117,6 +117,7 @@ void add_convolutions(Fingerprints& to) {
     add({2, 16, 10, 10}, {16, 1, 3, 3}, {.padding = {1, 1}, .groups = 16});
     add({2, 12, 13, 21}, {24, 1, 3, 3}, {.stride = {2, 2}, .padding = {1, 1}, .groups = 12});
     add({3, 6, 40, 37}, {6, 1, 5, 3}, {.padding = {2, 1}, .groups = 6});
+    add({2, 32, 6, 6}, {32, 16, 3, 3}, {.padding = {1, 1}, .groups = 2});
     add({2, 5, 11, 13}, {7, 5, 3, 2}, {.dilation = {2, 3}});
     add({1, 7, 4, 4}, {9, 7, 1, 1}, {});
     add({1, 300, 3, 3}, {5, 300, 3, 3}, {.padding = {1, 1}});
