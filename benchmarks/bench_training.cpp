@@ -130,6 +130,7 @@ const Register rows([] {
     const Dataset<float> colour_images = random_images(64, 3, 32);
     add_step("sgd_vgg", vgg(), Sgd{.rate = 1e-4}, 2, colour_images);
     add_step("sgd_resnet20", resnet20(), Sgd{.rate = 1e-4}, 1.5, colour_images);
+    add_step("sgd_mobile", mobile(), Sgd{.rate = 1e-4}, 1.5, colour_images);
     add_pipeline();
     add_step("bbb_mlp_1200", bayes(mlp(1200)), Sgd{.rate = 0.01}, 6);
     add_step("bbb_mlp_400", bayes(mlp(400)), Sgd{.rate = 0.01}, 6);

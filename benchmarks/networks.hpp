@@ -59,4 +59,17 @@ inline Sequential<float> resnet20() {
     return net.add(AvgPool2d(8)).add(Flatten()).add(Dense(64, 10));
 }
 
+// Depthwise convolutions and 1 x 1 convolutions in turn, as in MobileNet, for the same images.
+inline Sequential<float> mobile() {
+    Sequential<float> net{Conv2d(3, 32, 3, {.padding = 1}), Relu()};
+    std::int64_t inputs = 32;
+    for (const std::int64_t outputs : {64, 128, 128, 256, 256}) {
+        const std::int64_t stride = inputs < outputs && inputs > 32 ? 2 : 1;
+        net.add(Conv2d(inputs, inputs, 3, {.stride = stride, .padding = 1, .groups = inputs})).add(Relu());
+        net.add(Conv2d(inputs, outputs, 1)).add(Relu());
+        inputs = outputs;
+    }
+    return net.add(AvgPool2d(8)).add(Flatten()).add(Dense(256, 10));
+}
+
 }  // namespace pollen::bench

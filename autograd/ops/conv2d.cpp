@@ -1,5 +1,6 @@
 #include <pollen/autograd/detail/convolution.hpp>
 #include <pollen/autograd/kernels/conv2d.hpp>
+#include <pollen/autograd/kernels/depthwise.hpp>
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/autograd/kernels/winograd.hpp>
 #include <pollen/autograd/ops/detail/gradient_above_0.hpp>
@@ -56,9 +57,13 @@ void forward(Forward<T>& node, const Conv2dOptions& options, const kernels::Fini
     if constexpr (std::same_as<T, float>)
         if (const FewerProducts<T> f(x.shape(), w.shape(), options); f.use.y)
             return kernels::winograd_y(f.shape, x.data(), w.data(), finish, node.value(), node.pool());
+    const kernels::Convolution c = convolution(x.shape(), w.shape(), options);
+    if (kernels::depthwise_use(c))
+        return kernels::depthwise_y<T>({c, options.padding[0], options.padding[1]}, x.data(), w.data(), finish,
+                                       node.value());
     Tensor<T> room;
     const T* images = pad_images(x.data(), x.shape(), options.padding, node.pool(), room);
-    kernels::convolve(convolution(x.shape(), w.shape(), options), images, w.data(), T(0), node.value(), finish);
+    kernels::convolve(c, images, w.data(), T(0), node.value(), finish);
 }
 
 template <Real T>
@@ -71,6 +76,11 @@ void backward_x(Backward<T>& b, const T* dy, const Conv2dOptions& options) {
             return kernels::winograd_dx(f.shape, dy, w.data(), dx.fresh ? T(0) : T(1), dx.data, b.pool());
         }
     const kernels::Convolution c = convolution(x, w.shape(), options);
+    if (kernels::depthwise_use(c)) {
+        const GradientSlot<T> dx = b.slot(0);
+        return kernels::depthwise_dx<T>({c, options.padding[0], options.padding[1]}, dy, w.data(),
+                                        dx.fresh ? T(0) : T(1), dx.data);
+    }
     crop_images(b.slot(0), x, options.padding, b.pool(),
                 [&](T* dx, T beta) { kernels::convolve_dx(c, dy, w.data(), beta, dx, b.pool()); });
 }
@@ -83,9 +93,13 @@ void backward_w(Backward<T>& b, const T* dy, const GradientSlot<T>& dw, const Co
     if constexpr (std::same_as<T, float>)
         if (const FewerProducts<T> f(x.shape(), w, options); f.use.dw)
             return kernels::winograd_dw(f.shape, x.data(), dy, beta, dw.data, b.pool());
+    const kernels::Convolution c = convolution(x.shape(), w, options);
+    if (kernels::depthwise_use(c))
+        return kernels::depthwise_dw<T>({c, options.padding[0], options.padding[1]}, x.data(), dy, beta, dw.data,
+                                        b.pool());
     Tensor<T> room;
     const T* images = pad_images(x.data(), x.shape(), options.padding, b.pool(), room);
-    kernels::convolve_dw(convolution(x.shape(), w, options), images, dy, beta, dw.data, b.pool());
+    kernels::convolve_dw(c, images, dy, beta, dw.data, b.pool());
 }
 
 template <Real T>

@@ -71,6 +71,16 @@ def resnet20():
     return nn.Sequential(*layers, nn.AvgPool2d(8), nn.Flatten(), nn.Linear(64, 10))
 
 
+def mobile():
+    layers, inputs = [nn.Conv2d(3, 32, 3, 1, 1), nn.ReLU()], 32
+    for outputs in [64, 128, 128, 256, 256]:
+        stride = 2 if 32 < inputs < outputs else 1
+        layers += [nn.Conv2d(inputs, inputs, 3, stride, 1, groups=inputs), nn.ReLU(),
+                   nn.Conv2d(inputs, outputs, 1), nn.ReLU()]
+        inputs = outputs
+    return nn.Sequential(*layers, nn.AvgPool2d(8), nn.Flatten(), nn.Linear(256, 10))
+
+
 def train(net, make_optimiser, inputs):
     optimiser = make_optimiser(net.parameters())
 
@@ -223,6 +233,7 @@ WORK = {
     "sgd_lenet": lambda: train(lenet(), sgd, images),
     "sgd_vgg": lambda: train(vgg(), slow_sgd, colour_images),
     "sgd_resnet20": lambda: train(resnet20(), slow_sgd, colour_images),
+    "sgd_mobile": lambda: train(mobile(), slow_sgd, colour_images),
     "bbb_mlp_1200": lambda: bbb(mlp_shapes(1200), dense),
     "bbb_mlp_400": lambda: bbb(mlp_shapes(400), dense),
     "bbb_lenet": lambda: bbb(LENET_SHAPES, convolutional),

@@ -67,6 +67,7 @@ void check_layers() {
     check<T>(Conv2d<T>(1, 32, 5), {53, 1, 12, 12});
     check<T>(Conv2d<T>(16, 24, 3, {.padding = 1}), {53, 16, 6, 7});
     check<T>(Conv2d<T>(12, 24, 3, {.stride = 2, .groups = 4}), {53, 12, 9, 9});
+    check<T>(Conv2d<T>(12, 12, 3, {.padding = 1, .groups = 12}), {53, 12, 6, 7});
     check<T>(Conv2d<T>(40, 3, 3), {53, 40, 4, 4});
     check<T>(ConvTranspose2d<T>(6, 10, 4, {}), {53, 6, 5, 7});
     check<T>(ConvTranspose2d<T>(6, 4, 3, {.stride = 2}), {53, 6, 9, 9});
