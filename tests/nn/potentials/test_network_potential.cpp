@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(leaves_and_blocks) {
         BOOST_TEST(seen.size() == c.blocks);
         BOOST_TEST(*std::max_element(seen.begin(), seen.end()) == c.most_in_a_block);
         BOOST_TEST(std::accumulate(seen.begin(), seen.end(), std::int64_t{0}) == c.items);
-        BOOST_TEST(ItemBlocks::cut(c.items, 41, 20, c.piece).leaves == c.leaves);
+        BOOST_TEST(ItemBlocks::cut(c.items, 41, {.per_item = 20}, c.piece).leaves == c.leaves);
 
         const auto [likelihood_energy, slopes] = in_one_piece(net_of_41, set, theta);
         BOOST_TEST(energy.likelihood == likelihood_energy, boost::test_tools::tolerance(1e-12));
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(any_cut) {
         for (const std::int64_t parameters : {1, 41, 16384, 16385, 40000, 65535, 65536})
             for (const std::int64_t numbers : {1, 25, 600, 100000})
                 for (const std::int64_t most : {1, 10, 1000}) {
-                    const ItemBlocks cut = ItemBlocks::cut(items, parameters, numbers, most);
+                    const ItemBlocks cut = ItemBlocks::cut(items, parameters, {.per_item = numbers}, most);
                     BOOST_REQUIRE(std::has_single_bit(static_cast<std::uint64_t>(cut.leaves)));
                     BOOST_REQUIRE_LE(cut.leaves, std::min<std::int64_t>(items, 256));
                     BOOST_REQUIRE_LE(cut.leaves * ((parameters + 15) / 16 * 16), 4194304);
@@ -350,8 +350,9 @@ BOOST_AUTO_TEST_CASE(any_cut) {
 
 // Above 65,536 parameters, or where a pass through the network throws, there is one leaf, of blocks of `piece` items.
 BOOST_AUTO_TEST_CASE(one_leaf) {
-    BOOST_TEST(ItemBlocks::cut(100000, 65536, 25, 1000).leaves == 64);
-    for (const ItemBlocks& cut : {ItemBlocks::cut(100000, 65537, 25, 1000), ItemBlocks::cut(100000, 41, 0, 1000)}) {
+    BOOST_TEST(ItemBlocks::cut(100000, 65536, {.per_item = 25}, 1000).leaves == 64);
+    for (const ItemBlocks& cut :
+         {ItemBlocks::cut(100000, 65537, {.per_item = 25}, 1000), ItemBlocks::cut(100000, 41, {}, 1000)}) {
         BOOST_TEST(cut.leaves == 1);
         BOOST_TEST(cut.block == 1000);
     }
