@@ -81,7 +81,8 @@ ShiftedPlanes planes_of_y(const Depthwise& d, Int element_bytes) {
 
 // dX is made in as many phases as there are pixels in a step.
 bool depthwise_use(const Convolution& s) {
-    return s.groups > 1 && s.in <= most_channels && s.out <= most_channels && s.stride_h <= 4 && s.stride_w <= 4;
+    const auto few = [](Int channels) { return channels > 0 && channels <= most_channels; };
+    return s.groups > 1 && few(s.in) && few(s.out) && s.stride_h <= 4 && s.stride_w <= 4;
 }
 
 template <class T>

@@ -71,7 +71,7 @@ struct FewWindows {
 template <class T, class F>
 void each_few(Int n, const F& f) {
     const auto by = [&]<int count>(FewWindows<T, count> windows) {
-        for (Int i = 0; i < n; i = i + count < n ? std::min(i + count, n - count) : n) f(windows, i);
+        each_stretch(n, count, [&](Int i) { f(windows, i); });
     };
     constexpr int most = 32 / sizeof(T);
     if (n >= most)

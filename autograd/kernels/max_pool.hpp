@@ -13,7 +13,7 @@ struct Finish {
     bool relu = false;
     bool max_pool = false;
     // With max_pool: which pixel each number came from. 0 and 1 are the upper ones, 2 and 3 the lower ones. The first
-    // of equals is taken, and NaN before all.
+    // of equal numbers is taken. If there are NaNs, the last NaN is taken.
     std::uint8_t* places = nullptr;
 };
 

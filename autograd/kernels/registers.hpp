@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/kernels/simd.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -98,6 +99,13 @@ inline void pin([[maybe_unused]] Batch<T>& v) {
 #if defined(__x86_64__)
     asm("" : "+v"(v.data));
 #endif
+}
+
+// f(j) for j = 0, some, 2 some, ... such that [j, j + some) are the n >= some numbers. The last stretch may overlap the
+// one before it.
+template <class F>
+POLLEN_INLINE inline void each_stretch(std::int64_t n, std::int64_t some, const F& f) {
+    for (std::int64_t j = 0; j < n; j = j + some < n ? std::min(j + some, n - some) : n) f(j);
 }
 
 // f(0), ..., f(N-1) with constant indices: an array of vectors indexed by them stays in registers.

@@ -37,12 +37,6 @@ POLLEN_INLINE inline void every_second(const T* from, T* to) {
     std::memcpy(to, &row, sizeof row);
 }
 
-// f(j) for the first of every `some` of n numbers; the last of them may overlap those before.
-template <class F>
-POLLEN_INLINE inline void each_some(Int n, Int some, const F& f) {
-    for (Int j = 0; j < n; j = j + some < n ? std::min(j + some, n - some) : n) f(j);
-}
-
 // to[j] = from[step j] for n numbers of each of some lines.
 template <class T>
 void copy_lines(Int lines_to_copy, Int n, const T* from, Int step_line, Int step, T* to, Int width) {
@@ -54,16 +48,16 @@ void copy_lines(Int lines_to_copy, Int n, const T* from, Int step_line, Int step
         std::copy_n(from, lines_to_copy * n, to);
     else if (step == 1 && n >= lanes<T>)
         each_line([&](const T* a, T* b) {
-            each_some(n, lanes<T>, [&](Int j) { Batch<T>::load_unaligned(a + j).store_unaligned(b + j); });
+            each_stretch(n, lanes<T>, [&](Int j) { Batch<T>::load_unaligned(a + j).store_unaligned(b + j); });
         });
     else if (step == 1)
         each_line([&](const T* a, T* b) { store_first(b, load_first(a, n), n); });
     else if (step == 2 && n >= chunk)
         each_line(
-            [&](const T* a, T* b) { each_some(n, chunk, [&](Int j) { every_second<chunk>(a + 2 * j, b + j); }); });
+            [&](const T* a, T* b) { each_stretch(n, chunk, [&](Int j) { every_second<chunk>(a + 2 * j, b + j); }); });
     else if (step == 2 && n >= chunk / 2)
         each_line([&](const T* a, T* b) {
-            each_some(n, chunk / 2, [&](Int j) { every_second<chunk / 2>(a + 2 * j, b + j); });
+            each_stretch(n, chunk / 2, [&](Int j) { every_second<chunk / 2>(a + 2 * j, b + j); });
         });
     else
         each_line([&](const T* a, T* b) {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 
-// Copies of a plane of pixels, one for each column of a kernel, shifted so that a convolution needs no other index than
-// the result's: what tap (u, v) multiplies in the results k, k + 1, ... of a plane lies at `at` + k, `at` + k + 1, ...
-// of the room, also where a line of results ends, and zeros stand for the padding.
+// Copies of a plane of pixels, one for each column of a kernel, shifted so that a convolution needs no index but that
+// of the result. A tap is a number (u, v) of the kernel. The pixel that it multiplies in result k of a plane is number
+// `at` + k of a block of memory, the room. So results are summed as one long line, tap by tap, without regard to where
+// the lines of an image end. Pixels of the padding are zeros in the room. A kernel of 3 x 3 with stride 1 needs three
+// copies: shifted by one pixel to the left, not at all, and by one to the right. Its rows read them at other offsets.
 namespace pollen::kernels {
 
 // One axis of a convolution, seen from the results: tap t reads pixel result * step + shift(t) of the source, if

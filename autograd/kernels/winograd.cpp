@@ -3,10 +3,11 @@
 #include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/kernels/product.hpp>
 #include <pollen/autograd/kernels/transpose_tile.hpp>
-#include <pollen/autograd/kernels/winograd_tiles.hpp>
-#include <pollen/autograd/kernels/winograd_transforms.hpp>
+#include <pollen/autograd/kernels/winograd_layer.hpp>
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/tensor.hpp>
+
+#include <algorithm>
 
 namespace pollen::kernels {
 
@@ -14,46 +15,6 @@ namespace {
 
 using Int = std::int64_t;
 using Vector = Batch<float>;
-
-// The transforms of an algorithm as types, for to_points and from_points.
-template <class A>
-struct DataTransform {
-    template <int n, int p>
-    POLLEN_INLINE static void run(const Vector (&d)[n], Vector (&t)[p]) {
-        A::data(d, t);
-    }
-};
-template <class A>
-struct DataTransposed {
-    template <int n, int p>
-    POLLEN_INLINE static void run(const Vector (&t)[p], Vector (&d)[n]) {
-        A::data_transposed(t, d);
-    }
-};
-template <class A>
-struct ResultTransform {
-    template <int n, int p>
-    POLLEN_INLINE static void run(const Vector (&t)[p], Vector (&y)[n]) {
-        A::result(t, y);
-    }
-};
-template <class A>
-struct ResultTransposed {
-    template <int n, int p>
-    POLLEN_INLINE static void run(const Vector (&y)[n], Vector (&t)[p]) {
-        A::result_transposed(y, t);
-    }
-};
-
-template <class A>
-TileRows rows_of_y(const WinogradShape& s) {
-    return {parts_of(s.out_h(), A::results), parts_of(s.out_w(), A::results), s.out_h(), s.out_w(), s.out};
-}
-template <class A>
-TileRows rows_of_x(const WinogradShape& s) {
-    const TileRows y = rows_of_y<A>(s);
-    return {y.rows, y.columns, s.height, s.width, s.in, s.pad_h, s.pad_w};
-}
 
 // G g G' for the kernels in `taps`, [tap][16], to the vectors at(point).
 template <class A, class At>
@@ -222,88 +183,6 @@ void backward_x(const WinogradShape& s, const float* dy, const float* w, float b
     });
 }
 
-// dW += G' M G for M[point][input][output].
-template <class A>
-void points_to_kernels(const WinogradShape& s, const PointValues& m, float beta, float* dw) {
-    constexpr int r = A::taps, points = A::points;
-    parallel_for(parts_of(s.out, channel_block), 1, [&](Int begin, Int end) {
-        alignas(64) float taps[r * r * channel_block];
-        for (Int block = begin; block < end; ++block)
-            for (Int c = 0; c < s.in; ++c) {
-                const Int o = block * channel_block;
-                for (Int lane = 0; lane < channel_block; lane += lanes<float>) {
-                    const float* in = m.values + c * m.ld + o + lane;
-                    Vector half[points][r];
-                    unroll<points>([&](auto q) POLLEN_INLINE {
-                        Vector t[points];
-                        unroll<points>([&](auto p) POLLEN_INLINE {
-                            t[p] = Vector::load_aligned(in + (p * points + q) * m.stride);
-                        });
-                        A::kernel_transposed(t, half[q]);
-                    });
-                    unroll<r>([&](auto i) POLLEN_INLINE {
-                        Vector t[points], g[r];
-                        unroll<points>([&](auto q) POLLEN_INLINE { t[q] = half[q][i]; });
-                        A::kernel_transposed(t, g);
-                        unroll<r>([&](auto j)
-                                      POLLEN_INLINE { g[j].store_aligned(taps + (i * r + j) * channel_block + lane); });
-                    });
-                }
-                float* to = dw + (o * s.in + c) * r * r;
-                const Int count = std::min(channel_block, s.out - o);
-                if (beta == 0)
-                    transpose_tile<float, false>(taps, channel_block, to, s.in * r * r, count, r * r);
-                else
-                    transpose_tile<float, true>(taps, channel_block, to, s.in * r * r, count, r * r);
-            }
-    });
-}
-
-// Tiles are transformed in waves, by all threads; then the threads share the points. A wave has some groups of about
-// 256 tiles, whose sums are added in order: more groups if there are few channels, so that a wave is worth its while.
-template <class A>
-void backward_w(const WinogradShape& s, const float* x, const float* dy, float beta, float* dw, Pool& pool) {
-    constexpr Int points = A::points * A::points, group_tiles = 256;
-    const TileRows of_x = rows_of_x<A>(s), of_y = rows_of_y<A>(s);
-    const Int rows = s.batch * of_x.rows, tiles_w = of_x.columns;
-    const Int group = std::max<Int>(1, group_tiles / tiles_w), wave = group * std::max<Int>(1, 128 / (s.in + s.out));
-    const Int most = std::min(wave, rows) * tiles_w;
-    const Int ld_x = row_stride(s.in), ld_y = row_stride(s.out);
-    const Int stride_x = point_stride(most * ld_x), stride_y = point_stride(most * ld_y);
-    const Int stride_m = point_stride(s.in * ld_y);
-    Tensor<float> room = Tensor<float>::empty(Shape{points, stride_x + stride_y + stride_m}, pool);
-    const PointValues v{room.fresh_data(), stride_x, ld_x};
-    const PointValues t{v.values + points * stride_x, stride_y, ld_y};
-    const PointValues m{t.values + points * stride_y, stride_m, ld_y};
-    const Int blocks_x = parts_of(s.in, channel_block), blocks_y = parts_of(s.out, channel_block);
-    const Int share = std::max<Int>(1, 32 / tiles_w);  // rows that are transformed together
-    for (Int first = 0; first < rows; first += wave) {
-        const Int last = std::min(rows, first + wave), shares = parts_of(last - first, share);
-        parallel_for(shares * (blocks_x + blocks_y), 1, [&](Int begin, Int end) {
-            for (Int unit = begin; unit < end; ++unit) {
-                const Int from = first + unit % shares * share, to = std::min(last, from + share);
-                const Int block = unit / shares, tile = (from - first) * tiles_w;
-                if (block < blocks_x)
-                    to_points<DataTransform<A>, 6, A::results, A::points>(of_x, x, from, to, block * channel_block,
-                                                                          {v.values + tile * ld_x, stride_x, ld_x});
-                else
-                    to_points<ResultTransposed<A>, A::results, A::results, A::points>(
-                        of_y, dy, from, to, (block - blocks_x) * channel_block,
-                        {t.values + tile * ld_y, stride_y, ld_y});
-            }
-        });
-        parallel_for(points, 1, [&](Int begin, Int end) {
-            for (Int p = begin; p < end; ++p)
-                for (Int from = first; from < last; from += group) {
-                    const Int tile = (from - first) * tiles_w, tiles = (std::min(last, from + group) - from) * tiles_w;
-                    winograd_sum(s.in, whole_blocks(s.out), tiles, v.values + p * stride_x + tile * ld_x, ld_x,
-                                 t.values + p * stride_y + tile * ld_y, ld_y, m.values + p * stride_m, ld_y, from > 0);
-                }
-        });
-    }
-    points_to_kernels<A>(s, m, beta, dw);
-}
-
 }  // namespace
 
 void winograd_y(const WinogradShape& s, const float* x, const float* w, const Finish<float>& finish, float* y,
@@ -317,24 +196,23 @@ void winograd_dx(const WinogradShape& s, const float* dy, const float* w, float 
                        : backward_x<SevenPoints<2>>(s, dy, w, beta, dx, pool);
 }
 
-void winograd_dw(const WinogradShape& s, const float* x, const float* dy, float beta, float* dw, Pool& pool) {
-    if (s.batch == 0) {
-        if (beta == 0) std::fill_n(dw, s.out * s.in * s.taps * s.taps, 0.0f);
-        return;
-    }
-    return s.taps == 3 ? backward_w<SixPoints<4>>(s, x, dy, beta, dw, pool)
-                       : backward_w<SevenPoints<2>>(s, x, dy, beta, dw, pool);
-}
-
 // Below 16 channels the transforms take longer than the products that they save. Tiles of small images may be mostly
-// empty, and rows of very many tiles leave the cache.
-WinogradUse winograd_use(const WinogradShape& s) {
-    if (s.taps != 3 && s.taps != 5) return {};
+// empty, and rows of very many tiles leave the cache. Direct sums of few terms have small errors: those of dW for
+// images of few results, and those near the border, where kernels reach into the padding. So an image must have at
+// least 16 results, and at most 16 % of what the kernels read may be padding.
+bool winograd_use(const WinogradShape& s) {
+    if (s.taps != 3 && s.taps != 5) return false;
     const Int m = 7 - s.taps, h = s.out_h(), w = s.out_w();
     const Int tiles_h = parts_of(h, m), tiles_w = parts_of(w, m);
     const bool full = 2 * tiles_h * tiles_w * m * m <= 3 * h * w, fits = tiles_w <= 256;
-    const bool use = s.in >= 16 && s.out >= 16 && full && fits;
-    return {use, use, use};
+    if (s.in < 16 || s.out < 16 || h * w < 16 || !full || !fits) return false;
+    const auto inside = [&](Int results, Int pixels, Int pad) {
+        Int count = 0;
+        for (Int i = 0; i < results; ++i)
+            count += std::max<Int>(0, std::min(pixels, i - pad + s.taps) - std::max<Int>(0, i - pad));
+        return count;
+    };
+    return 100 * inside(h, s.height, s.pad_h) * inside(w, s.width, s.pad_w) >= 84 * h * w * s.taps * s.taps;
 }
 
 }  // namespace pollen::kernels

@@ -9,15 +9,17 @@
 //
 //     Y = A' [U . V] A,  U = G W G',  V = B' X B        dX = B [U . (A dY A')] B'        dW = G' [V . (A dY A')] G
 //
-// The products are sums over channels, or in dW over tiles. Y and dW take 36 products for each tile and pair of
-// channels, dX takes 49, for its errors' sake. Direct sums take 144 (3 x 3) or 100 (5 x 5).
+// The products are sums over channels, or in dW over tiles. For each tile and pair of channels Y takes 36 products. dX
+// takes 49, because its errors would be too large otherwise. dW takes 36 for kernels of 3 x 3 and images of at least 16
+// tiles, otherwise 49 for the same reason. Direct sums take 144 (3 x 3) or 100 (5 x 5).
 //
 // The root mean square error, against double, is at most 3 times that of the direct sums
 // (tests/autograd/test_winograd.cpp). An image's Y and dX do not depend on the other images. The same bits on every
-// CPU, at any number of threads.
+// CPU, at any number of threads. An infinite pixel gives NaN in its whole tile, where direct sums give infinities in
+// some results; a NaN gives NaN in both.
 //
-// Memory does not grow with the batch. P is 36 for Y, 49 for dX, and for dW 36 (3 x 3) or 49 (5 x 5). Channels, in and
-// out, are filled up to whole blocks (winograd_product.hpp).
+// Memory does not grow with the batch. P is the number of products above, 36 or 49. Channels, in and out, are filled up
+// to whole blocks (winograd_product.hpp).
 // - From the pool, during the call: for Y and dX the kernels at the points, P in out numbers; for dW the sums and the
 //   tiles of a wave, P (in out + tiles (in + out)) numbers. A wave has at most 256 tiles, or with few channels at most
 //   256 (128 / (in + out)).
@@ -34,11 +36,8 @@ struct WinogradShape {
     std::int64_t out_w() const { return width + 2 * pad_w - taps + 1; }
 };
 
-// Which of the three products of a layer are faster this way, by its shape; the batch does not matter.
-struct WinogradUse {
-    bool y, dx, dw;
-};
-WinogradUse winograd_use(const WinogradShape& s);
+// Whether a layer's products are faster this way, and accurate enough, by its shape; the batch does not matter.
+bool winograd_use(const WinogradShape& s);
 
 void winograd_y(const WinogradShape& s, const float* x, const float* w, const Finish<float>& finish, float* y,
                 Pool& pool);

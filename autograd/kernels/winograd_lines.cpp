@@ -1,5 +1,6 @@
 #include <pollen/autograd/kernels/winograd_lines.hpp>
 
+#include <pollen/autograd/kernels/registers.hpp>
 #include <pollen/autograd/kernels/transpose_tile.hpp>
 #include <pollen/autograd/kernels/winograd_product.hpp>
 
@@ -10,8 +11,23 @@ namespace pollen::kernels {
 namespace {
 
 using Int = std::int64_t;
-using Square = TransposeSquare<float>;
-constexpr Int side = Square::side;
+
+constexpr Int side = TransposeSquare<float>::side;
+
+// to[j][i] = from[i][j] for rows and columns of at least `side` numbers. The last squares may overlap those before
+// them.
+void transpose_by_squares(const float* from, Int ld_from, float* to, Int ld_to, Int rows, Int columns) {
+    using Square = TransposeSquare<float>;
+    each_stretch(rows, side, [&](Int i) {
+        each_stretch(columns, side, [&](Int j) {
+            const float* lines[side];
+            Square::Row square[side];
+            for (Int k = 0; k < side; ++k) lines[k] = from + (i + k) * ld_from + j;
+            Square::transpose(lines, square);
+            for (Int k = 0; k < side; ++k) std::memcpy(to + (j + k) * ld_to + i, &square[k], sizeof(Square::Row));
+        });
+    });
+}
 
 }  // namespace
 
@@ -29,16 +45,7 @@ void load_line(const Planes<const float>& from, Int y, Int first, Int pixels, fl
     to += begin * channel_block;
     if (from.count < channel_block || count < side)
         return transpose_tile<float, false>(line, plane, to, channel_block, count, from.count);
-    // The last square may overlap the one before it.
-    for (Int i = 0; i < count; i = i + side < count ? std::min(i + side, count - side) : count)
-        for (Int j = 0; j < channel_block; j += side) {
-            const float* rows[side];
-            Square::Row square[side];
-            for (Int k = 0; k < side; ++k) rows[k] = line + (j + k) * plane + i;
-            Square::transpose(rows, square);
-            for (Int k = 0; k < side; ++k)
-                std::memcpy(to + (i + k) * channel_block + j, &square[k], sizeof(Square::Row));
-        }
+    transpose_by_squares(line, plane, to, channel_block, channel_block, count);
 }
 
 void store_line(const float* from, const Planes<float>& to, Int y, Int first, Int pixels, bool add) {
@@ -50,14 +57,7 @@ void store_line(const float* from, const Planes<float>& to, Int y, Int first, In
     if (add) return transpose_tile<float, true>(from, channel_block, line, plane, to.count, count);
     if (to.count < channel_block || count < side)
         return transpose_tile<float, false>(from, channel_block, line, plane, to.count, count);
-    for (Int i = 0; i < count; i = i + side < count ? std::min(i + side, count - side) : count)
-        for (Int j = 0; j < channel_block; j += side) {
-            const float* rows[side];
-            Square::Row square[side];
-            for (Int k = 0; k < side; ++k) rows[k] = from + (i + k) * channel_block + j;
-            Square::transpose(rows, square);
-            for (Int k = 0; k < side; ++k) std::memcpy(line + (j + k) * plane + i, &square[k], sizeof(Square::Row));
-        }
+    transpose_by_squares(from, channel_block, line, plane, count, channel_block);
 }
 
 }  // namespace pollen::kernels

@@ -74,8 +74,8 @@ void to_points(const TileRows& s, const float* images, std::int64_t begin, std::
 
 // The reverse: Transform takes the values at `points` to the `size` numbers of a line. Where tiles overlap, their
 // numbers are added, along a line and then from row to row. store(row, line, numbers, pixels, again) gets each line,
-// [pixel][channel], once it is complete, and may change its numbers; lines that the rows before `begin` have stored
-// come `again`, with what is to be added.
+// [pixel][channel], once it is complete, and may change its numbers. `again` is true if a call for the rows before
+// `begin` has stored this line; the numbers must then be added to it.
 template <class Transform, int size, int step, int points, class Store>
 void from_points(const TileRows& s, const PointValues& from, std::int64_t begin, std::int64_t end, std::int64_t channel,
                  const Store& store) {

@@ -6,6 +6,7 @@
 #include <pollen/autograd/ops/detail/gradient_above_0.hpp>
 #include <pollen/autograd/ops/detail/images.hpp>
 
+#include <optional>
 #include <string>
 
 namespace pollen {
@@ -35,28 +36,27 @@ Shape result(const Shape& x, const Shape& w, const Conv2dOptions& options) {
     return Shape{s.batch, s.groups * s.out, s.out_h, s.out_w};
 }
 
-// The sizes for Winograd's algorithm, and which of its products to use: none in double, or if it does not fit.
-template <Real T>
-struct FewerProducts {
-    kernels::WinogradShape shape{};
-    kernels::WinogradUse use{};
-
-    FewerProducts(const Shape& x, const Shape& w, const Conv2dOptions& o) {
-        constexpr Pair one = {1, 1};
-        if (!std::same_as<T, float> || o.groups != 1 || o.stride != one || o.dilation != one || w[2] != w[3]) return;
-        shape = {.batch = x[0], .in = x[1], .out = w[0], .height = x[2], .width = x[3], .taps = w[2]};
-        shape.pad_h = o.padding[0];
-        shape.pad_w = o.padding[1];
-        use = kernels::winograd_use(shape);
-    }
-};
+// The sizes for Winograd's algorithm; empty if the layer does not use it.
+std::optional<kernels::WinogradShape> winograd_shape(const Shape& x, const Shape& w, const Conv2dOptions& o) {
+    constexpr Pair one = {1, 1};
+    if (o.groups != 1 || o.stride != one || o.dilation != one || w[2] != w[3]) return {};
+    const kernels::WinogradShape s{.batch = x[0],
+                                   .in = x[1],
+                                   .out = w[0],
+                                   .height = x[2],
+                                   .width = x[3],
+                                   .taps = w[2],
+                                   .pad_h = o.padding[0],
+                                   .pad_w = o.padding[1]};
+    return kernels::winograd_use(s) ? std::optional(s) : std::nullopt;
+}
 
 template <Real T>
 void forward(Forward<T>& node, const Conv2dOptions& options, const kernels::Finish<T>& finish) {
     const Tensor<T>&x = node.input(0), &w = node.input(1);
     if constexpr (std::same_as<T, float>)
-        if (const FewerProducts<T> f(x.shape(), w.shape(), options); f.use.y)
-            return kernels::winograd_y(f.shape, x.data(), w.data(), finish, node.value(), node.pool());
+        if (const auto s = winograd_shape(x.shape(), w.shape(), options))
+            return kernels::winograd_y(*s, x.data(), w.data(), finish, node.value(), node.pool());
     const kernels::Convolution c = convolution(x.shape(), w.shape(), options);
     if (kernels::depthwise_use(c))
         return kernels::depthwise_y<T>({c, options.padding[0], options.padding[1]}, x.data(), w.data(), finish,
@@ -71,9 +71,9 @@ void backward_x(Backward<T>& b, const T* dy, const Conv2dOptions& options) {
     const Shape& x = b.input(0).shape();
     const Tensor<T>& w = b.input(1);
     if constexpr (std::same_as<T, float>)
-        if (const FewerProducts<T> f(x, w.shape(), options); f.use.dx) {
+        if (const auto s = winograd_shape(x, w.shape(), options)) {
             const GradientSlot<T> dx = b.slot(0);
-            return kernels::winograd_dx(f.shape, dy, w.data(), dx.fresh ? T(0) : T(1), dx.data, b.pool());
+            return kernels::winograd_dx(*s, dy, w.data(), dx.fresh ? T(0) : T(1), dx.data, b.pool());
         }
     const kernels::Convolution c = convolution(x, w.shape(), options);
     if (kernels::depthwise_use(c)) {
@@ -91,8 +91,8 @@ void backward_w(Backward<T>& b, const T* dy, const GradientSlot<T>& dw, const Co
     const Shape& w = b.input(1).shape();
     const T beta = dw.fresh ? T(0) : T(1);
     if constexpr (std::same_as<T, float>)
-        if (const FewerProducts<T> f(x.shape(), w, options); f.use.dw)
-            return kernels::winograd_dw(f.shape, x.data(), dy, beta, dw.data, b.pool());
+        if (const auto s = winograd_shape(x.shape(), w, options))
+            return kernels::winograd_dw(*s, x.data(), dy, beta, dw.data, b.pool());
     const kernels::Convolution c = convolution(x.shape(), w, options);
     if (kernels::depthwise_use(c))
         return kernels::depthwise_dw<T>({c, options.padding[0], options.padding[1]}, x.data(), dy, beta, dw.data,
@@ -183,10 +183,10 @@ Var<T> conv2d_relu_max_pool2d(Var<T> x, Var<T> w, Var<T> bias, Conv2dOptions opt
                     {.bias = node.input(2).data(), .relu = true, .max_pool = true, .places = places.data});
         },
         [options, places](Backward<T>& b) {
-            const Shape sums = result(b.input(0).shape(), b.input(1).shape(), options);
-            Tensor<T> room, full = b.scratch(sums);
+            const Shape before = result(b.input(0).shape(), b.input(1).shape(), options);
+            Tensor<T> room, full = b.scratch(before);
             const T* g = gradient_above_0(b, room);
-            kernels::to_places(sums[0] * sums[1], sums[2], sums[3], g, places.data, full.fresh_data());
+            kernels::to_places(before[0] * before[1], before[2], before[3], g, places.data, full.fresh_data());
             backward(b, full.data(), options);
         });
 }

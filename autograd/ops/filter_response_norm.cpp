@@ -143,7 +143,7 @@ Var<T> norm(const char* name, Var<T> x, Var<T> scale, Var<T> shift, Var<T> thres
                 kernels::map_serial(pixels, to, slope, from, at);
             else
                 kernels::map_serial(
-                    pixels, to, [&](const Batch<T>& sum, const auto&... in) { return sum + slope(in...); },
+                    pixels, to, [&](const Batch<T>& old, const auto&... in) { return old + slope(in...); },
                     Stream<T>{to}, from, at);
         });
         const Shape each{s[0], s[1]}, all{1, s[1]};

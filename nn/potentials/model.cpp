@@ -219,6 +219,18 @@ void Model<T>::restart(std::span<const std::int64_t> batch) {
     next_block_ = next_quantity_ = 0;
 }
 
+// Becomes a model of the same function that knows what its first call declared.
+template <Real T>
+void Model<T>::declare_as(const Model& other) {
+    function_ = other.function_;
+    all_items_ = other.all_items_;
+    blocks_ = other.blocks_;
+    quantities_ = other.quantities_;
+    quantities_of_items_ = other.quantities_of_items_;
+    size_ = other.size_;
+    declaring_ = false;
+}
+
 template class Model<float>;
 template class Model<double>;
 

@@ -4,6 +4,7 @@
 #include <pollen/nn/potentials/potential.hpp>
 
 #include <functional>
+#include <memory>
 #include <string_view>
 
 namespace pollen {
@@ -18,10 +19,10 @@ namespace pollen {
 //         m.likelihood(normal_lpdf(y, m.quantity("theta", mu + tau * z), sigma));
 //     });
 //
-// It is called for every evaluation, for blocks of items also more than once, and must ask for the same parameters in
-// the same order each time. Threads call copies of it at the same time, so it must not write to anything that these
-// share. Data are Tensor<T>, with the model's T, and Indices; beside a Var they can be used in any op, and may be local
-// to the function.
+// It is called for every evaluation, once for each block of items. It must ask for the same parameters in the same
+// order each time, and what it adds must not depend on earlier calls. Threads call copies of it at the same time, so it
+// must not write to anything that these share. Data are Tensor<T>, with the model's T, and Indices; beside a Var they
+// can be used in any op, and may be local to the function.
 //
 // Bounds are taken care of: a positive parameter is exp of a number without bounds, and the log of the Jacobian is part
 // of the energy's prior. At a temperature T the density that is raised to 1/T is the one that is written here, in the
@@ -75,6 +76,7 @@ class Model {
     template <class X>
     X taken_rows(const X& x) const;
     void restart(std::span<const std::int64_t> batch);
+    void declare_as(const Model& other);
 
     struct Prior {
         Var<T> log_density;
@@ -105,9 +107,11 @@ class Model {
 // A sum over many items is cut into blocks, as that of a NetworkPotential is: the function is called for each block,
 // each thread with a copy of it and a tape of its own, and the sums of the blocks are added up in an order that depends
 // on sizes alone. The items of a batch are cut, too. A block is so large that the work that does not depend on its
-// items is a small part of its work. Where there is no such block, as in a model with a parameter for each item, and
-// where the function does not add what prior() and likelihood() ask for, it gets all items at once. The constructor
-// finds out which by calling the function for all items and for both halves of them.
+// items is a small part of its work.
+//
+// The function gets all items at once if there is no such block, as in a model with a parameter for each item, and if
+// the likelihood of some items is not the sum of the likelihoods of their parts. The constructor finds out which: it
+// calls the function for all items, for the first four and for the last four, and for both halves of each.
 template <Real T>
 class ModelPotential final : public Potential<T> {
   public:
@@ -119,7 +123,7 @@ class ModelPotential final : public Potential<T> {
 
     std::unique_ptr<Potential<T>> clone() const override;
     std::int64_t size() const override { return model_.size_; }
-    std::int64_t items() const override { return std::ssize(all_items_); }
+    std::int64_t items() const override { return std::ssize(*all_items_); }
     Energy evaluate(std::span<const T> theta, std::span<T> gradient) override;
     Energy evaluate(std::span<const T> theta, std::span<T> gradient, std::span<const std::int64_t> batch) override;
     const std::vector<Quantity>& quantities() const override { return model_.quantities_; }
@@ -129,7 +133,7 @@ class ModelPotential final : public Potential<T> {
 
   private:
     struct Sums;
-    ModelPotential(std::function<void(Model<T>&)> function, std::int64_t items, const Sums* measured);
+    ModelPotential(const ModelPotential& other);
     void declare();
     void measure();
     std::unique_ptr<Model<T>> worker() const;
@@ -137,7 +141,7 @@ class ModelPotential final : public Potential<T> {
     Energy block(Model<T>& m, std::span<const T> theta, std::span<const std::int64_t> items, double scale,
                  bool with_prior, std::span<T> to) const;
 
-    std::vector<std::int64_t> all_items_;
+    std::shared_ptr<const std::vector<std::int64_t>> all_items_;  // clones share it
     Model<T> model_;
     std::unique_ptr<Sums> sums_;
 };

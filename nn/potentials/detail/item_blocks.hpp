@@ -13,8 +13,8 @@ struct Items {
     }
 };
 
-// How many numbers a pass writes: for each item, or 0 where that is not known, and whatever its items. Anything that
-// takes as long may be counted as numbers, too.
+// How many numbers a pass writes: for each item (0 if that is not known), and once, however many items there are.
+// Anything that takes as long may be counted as numbers, too.
 struct PassSize {
     std::int64_t per_item = 0, fixed = 0;
 };
@@ -23,10 +23,11 @@ struct PassSize {
 // leaf is cut into blocks. A block goes through the whole network, forward and backward, and its gradient is added to
 // that of its leaf.
 //
-// A block is so small that what a pass writes stays in the cache of one core, and so large that what it writes whatever
-// its items is little beside the rest. The leaves are a power of two, each one block, or more blocks if there would be
-// too many gradients to keep. In a network with many parameters a block's products are work for all threads, and a
-// gradient for each leaf would be too much memory: there is one leaf, and a block is `most` items.
+// A block is so small that what a pass writes stays in the cache of one core. It is so large that what a pass writes
+// once is little beside what it writes for the items. The number of leaves is a power of two. A leaf is one block, or
+// several if the gradients of so many leaves would take too much memory. In a network with many parameters a block's
+// products are work for all threads, and a gradient for each leaf would be too much memory: there is one leaf, and a
+// block is `most` items.
 //
 // All of it depends on sizes alone: the number of items, of parameters, and of the numbers that a pass writes.
 struct ItemBlocks {
@@ -39,10 +40,10 @@ struct ItemBlocks {
     // The gradients of all leaves together have at most this many numbers.
     static constexpr std::int64_t most_gradients = std::int64_t{1} << 22;
     static constexpr std::int64_t most_leaves = 256;
-    // What the passes of a block write: about this many numbers, but a block has at least so many items.
+    // A pass over a block writes about this many numbers. A block has at least this many items.
     static constexpr std::int64_t block_numbers = std::int64_t{1} << 14;
     static constexpr std::int64_t least_block = 32;
-    // ... and so many times the numbers that a pass writes whatever its items, or half of that.
+    // For its items a block writes at least half of this many times the numbers that it writes once.
     static constexpr std::int64_t times_fixed = 32;
 
     static ItemBlocks cut(std::int64_t items, std::int64_t parameters, const PassSize& pass, std::int64_t most);

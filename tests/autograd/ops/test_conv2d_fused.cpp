@@ -60,8 +60,7 @@ void check_both(const Shape& x, const Shape& w, const Conv2dOptions& o = {}) {
 // The same, for shapes in which floats go through Winograd's algorithm.
 void check_winograd(const Shape& x, const Shape& w, const Pair& padding) {
     const kernels::WinogradShape s{x[0], x[1], w[0], x[2], x[3], w[2], padding[0], padding[1]};
-    const kernels::WinogradUse use = kernels::winograd_use(s);
-    BOOST_TEST((use.y && use.dx && use.dw), "no Winograd for " << to_string(x) << " by " << to_string(w));
+    BOOST_TEST(kernels::winograd_use(s), "no Winograd for " << to_string(x) << " by " << to_string(w));
     check_both(x, w, {.padding = padding});
 }
 
@@ -108,10 +107,10 @@ BOOST_AUTO_TEST_CASE(winograd) {
     check_winograd({2, 16, 8, 8}, {16, 16, 3, 3}, {1, 1});
     check_winograd({3, 17, 11, 13}, {35, 17, 3, 3}, {1, 1});  // odd, and channels that do not fill a block
     check_winograd({1, 16, 43, 47}, {40, 16, 3, 3}, {0, 0});
-    check_winograd({30, 16, 4, 4}, {16, 16, 3, 3}, {1, 1});
+    check_winograd({30, 16, 6, 6}, {16, 16, 3, 3}, {0, 0});
     check_winograd({2, 64, 16, 16}, {80, 64, 3, 3}, {1, 1});
     check_winograd({2, 16, 12, 12}, {18, 16, 5, 5}, {0, 0});
-    check_winograd({1, 33, 11, 13}, {17, 33, 5, 5}, {2, 2});
+    check_winograd({1, 33, 11, 13}, {17, 33, 5, 5}, {1, 1});
     check_winograd({3, 18, 29, 31}, {16, 18, 5, 5}, {2, 1});
 }
 

@@ -66,6 +66,9 @@ void check_layers() {
         for (const std::int64_t outputs : {1, 7, 33, 260}) check<T>(Dense<T>(inputs, outputs), {101, inputs});
     check<T>(Conv2d<T>(1, 32, 5), {53, 1, 12, 12});
     check<T>(Conv2d<T>(16, 24, 3, {.padding = 1}), {53, 16, 6, 7});
+    // In float by Winograd's algorithm.
+    check<T>(Conv2d<T>(16, 24, 3, {.padding = 1}), {53, 16, 8, 8});
+    check<T>(Conv2d<T>(16, 17, 5), {53, 16, 12, 12});
     check<T>(Conv2d<T>(12, 24, 3, {.stride = 2, .groups = 4}), {53, 12, 9, 9});
     check<T>(Conv2d<T>(12, 12, 3, {.padding = 1, .groups = 12}), {53, 12, 6, 7});
     check<T>(Conv2d<T>(40, 3, 3), {53, 40, 4, 4});
