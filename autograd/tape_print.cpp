@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 namespace pollen {
 
@@ -30,14 +31,17 @@ std::string padded(std::string text, std::size_t width) {
 
 template <Real T>
 std::string TapeState<T>::print() {
-    std::string text = "node  op              inputs      shape         value                       gradient\n";
+    std::size_t names = 14;
+    for (std::uint32_t i = 0; i < size_; ++i) names = std::max(names, std::string_view(node(i).name).size());
+    std::string text =
+        "node  " + padded("op", names + 2) + "inputs      shape         value                       gradient\n";
     for (std::uint32_t i = 0; i < size_; ++i) {
         Node& n = node(i);
         std::string from;
         for (std::uint32_t input : inputs(n)) from += (from.empty() ? "" : ", ") + std::to_string(input);
         const std::string gradient = n.grad ? preview(static_cast<const T*>(n.grad->data()), n.value.size())
                                             : std::string(n.needs_grad ? "-" : "not needed");
-        text += padded(std::to_string(i), 6) + padded(n.name, 16) + padded(from, 12) +
+        text += padded(std::to_string(i), 6) + padded(n.name, names + 2) + padded(from, 12) +
                 padded(pollen::to_string(n.value.shape()), 14) + padded(preview(n.value.data(), n.value.size()), 28) +
                 gradient + "\n";
     }

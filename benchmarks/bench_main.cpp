@@ -167,6 +167,7 @@ int run(int argc, char** argv) {
         "%d threads, OpenBLAS kernels: %s; the fastest of %d rounds of %d repetitions; a ratio below its goal "
         "is marked <\n\n",
         thread_count(), openblas_kernels().c_str(), rounds, repetitions);
+    if (const std::string warning = openblas_warning(); !warning.empty()) std::printf("%s\n\n", warning.c_str());
     print_header();
     Fastest fastest;
     for (int round = 1; round < rounds; ++round)

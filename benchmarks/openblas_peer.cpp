@@ -34,4 +34,11 @@ void use_best_openblas_kernels(char** argv) {
 
 std::string openblas_kernels() { return openblas_get_corename(); }
 
+std::string openblas_warning() {
+    const char *const family = best_family(), *const chosen = std::getenv("OPENBLAS_CORETYPE");
+    if (!family || !chosen || openblas_kernels() == family) return "";
+    return "OPENBLAS_CORETYPE is " + std::string(chosen) + ", but this CPU has " + family +
+           " kernels, too. Unset the variable to compare with the faster ones.";
+}
+
 }  // namespace pollen::bench

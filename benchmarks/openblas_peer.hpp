@@ -12,4 +12,7 @@ void use_best_openblas_kernels(char** argv);
 // The kernels that OpenBLAS runs: "Haswell", "Zen", "SkylakeX", ...
 std::string openblas_kernels();
 
+// A sentence for the user if OPENBLAS_CORETYPE chooses other kernels than the best for this CPU; empty if not.
+std::string openblas_warning();
+
 }  // namespace pollen::bench

@@ -155,6 +155,19 @@ std::vector<OpCase<T>> op_cases() {
          [](Vars x) { return conv2d_relu_max_pool2d(x[0], x[1], x[2]); },
          -1,
          1},
+        // In groups of one channel, and in float by Winograd's algorithm.
+        {"conv2d_relu_max_pool2d",
+         {images, {4, 1, 3, 3}, {4}},
+         [](Vars x) {
+             return conv2d_relu_max_pool2d(x[0], x[1], x[2], {.padding = {1, 1}, .groups = 4});
+         },
+         -1,
+         1},
+        {"conv2d_relu_max_pool2d",
+         {{2, 16, 10, 10}, {16, 16, 3, 3}, {16}},
+         [](Vars x) { return conv2d_relu_max_pool2d(x[0], x[1], x[2]); },
+         -1,
+         1},
         {"filter_response_norm",
          {images, {4, 1, 1}, {4, 1, 1}, {4, 1, 1}},
          [](Vars x) { return filter_response_norm(x[0], x[1], x[2], x[3], 1e-6); },

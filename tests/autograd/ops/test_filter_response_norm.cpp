@@ -137,9 +137,13 @@ BOOST_AUTO_TEST_CASE(not_a_number) {
     // So do their gradients.
     auto in = inputs({1, 1, 3, 3});
     in[0].mutable_data()[4] = nan;
-    const auto all = value_and_gradients<double>(plain, in[0], in[1], in[2], in[3]);
-    BOOST_TEST(all_nan(all[1]));
-    BOOST_TEST(all_nan(all[2]));
+    const auto check = [&](const auto& op) {
+        const auto all = value_and_gradients<double>(op, in[0], in[1], in[2], in[3]);
+        BOOST_TEST(all_nan(all[1]));
+        BOOST_TEST(all_nan(all[2]));
+    };
+    check(plain);
+    check(with_swish);
 }
 
 BOOST_AUTO_TEST_CASE(gradients_that_are_not_wanted) {

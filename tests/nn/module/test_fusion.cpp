@@ -6,7 +6,6 @@
 #include <pollen/nn/variational/bayes.hpp>
 
 #include <cstring>
-#include <sstream>
 
 using namespace pollen;
 using namespace pollen::test;
@@ -120,6 +119,20 @@ BOOST_AUTO_TEST_CASE(one_node_for_several_layers) {
     };
     each(0.0f);
     each(0.0);
+}
+
+BOOST_AUTO_TEST_CASE(the_print_of_the_tape_shows_it) {
+    Sequential<float> net{Conv2d<float>(1, 2, 3), Relu<float>(), MaxPool2d<float>(2)};
+    initialise<float>(net, 1);
+    Tape<float> tape;
+    const Parameters<float> parameters(net);
+    Pass<float> pass(tape, parameters);
+    pass.restart({});
+    net(pass, tape.constant(Tensor<float>::zeros({1, 1, 6, 6})));
+    const std::string text = tape.to_string();
+    BOOST_TEST(text.starts_with("node  op                      inputs      shape         value"));
+    BOOST_TEST(text.find("\n3     conv2d_relu_max_pool2d  2, 0, 1     (1, 2, 2, 2)  [") != text.npos);
+    BOOST_TEST(text.find("\n4") == text.npos);
 }
 
 // Large enough for Winograd's algorithm and for several threads.
