@@ -1,4 +1,5 @@
 #include <pollen/data/formats/detail/safetensors_header.hpp>
+#include <pollen/data/formats/detail/safetensors_parts.hpp>
 #include <pollen/data/formats/safetensors.hpp>
 #include <pollen/data/io/atomic_file.hpp>
 
@@ -108,6 +109,11 @@ void write_safetensors(const std::string& path, const TensorFile& file) {
     AtomicFile out(path);
     layout.write([&](const void* data, std::size_t bytes) { out.write(data, bytes); });
     out.commit();
+}
+
+void detail::each_safetensors_part(const TensorFile& file, const std::string& name,
+                                   const std::function<void(const void*, std::size_t)>& put) {
+    Layout(file, name).write(put);
 }
 
 std::vector<std::byte> safetensors_bytes(const TensorFile& file) {
