@@ -22,6 +22,18 @@ inline void burn() { std::raise(fuse.signal); }
 inline void arm_files() {
     detail::FileCalls& calls = detail::file_calls();
     const detail::FileCalls own;
+    calls.open = [own](const char* path, int flags, unsigned mode) {
+        const int file = own.open(path, flags, mode);
+        if (fuse.calls++ == fuse.call) burn();
+        return file;
+    };
+    calls.unlink = [own](const char* path) {
+        const std::int64_t now = fuse.calls++;
+        if (now == fuse.call && now % 2) burn();
+        const int result = own.unlink(path);
+        if (now == fuse.call) burn();
+        return result;
+    };
     calls.write = [own](int file, const void* data, std::size_t bytes) {
         if (fuse.calls++ == fuse.call) {
             own.write(file, data, bytes / 2);
