@@ -50,15 +50,6 @@ std::string checksum_of(std::string_view bytes, std::size_t place) {
     return sum.text();
 }
 
-void check_sum(std::string_view bytes, const std::string& name, const Seal& seal) {
-    const std::size_t place = place_of_checksum(bytes);
-    if (place == bytes.npos) throw FileError(name + ": metadata: there is no checksum; is it " + seal.what + "?");
-    const std::string_view saved = bytes.substr(place, no_checksum.size());
-    if (const std::string computed = checksum_of(bytes, place); saved != computed)
-        throw FileError(name + ": metadata: checksum: " + printable(saved) + ", but what it holds has " + computed +
-                        "; the file is damaged");
-}
-
 }  // namespace
 
 void write_sealed(const std::string& path, TensorFile file, const Seal& seal) {
@@ -71,14 +62,24 @@ void write_sealed(const std::string& path, TensorFile file, const Seal& seal) {
     write_safetensors(path, file);
 }
 
+void check_seal(Bytes bytes, const TensorFile& file, const Seal& seal) {
+    const std::string where = file.source() + ": metadata: ";
+    if (const std::string& format = metadata_text(file, "format", seal); format != seal.format)
+        throw FileError(where + "format: " + printable(format) + " is not " + seal.what);
+    if (const std::string& version = metadata_text(file, "version", seal); version != seal.version)
+        throw FileError(where + "version: " + printable(version) + "; this version of pollen reads " + seal.version);
+    const std::string_view text = text_of(bytes);
+    const std::size_t place = place_of_checksum(text);
+    if (place == text.npos) throw FileError(where + "there is no checksum; is it " + seal.what + "?");
+    const std::string_view saved = text.substr(place, no_checksum.size());
+    if (const std::string computed = checksum_of(text, place); saved != computed)
+        throw FileError(where + "checksum: " + printable(saved) + ", but what it holds has " + computed +
+                        "; the file is damaged");
+}
+
 TensorFile parse_sealed(Bytes bytes, const std::string& name, const Seal& seal, const ReadLimits& limits) {
     TensorFile file = parse_safetensors(bytes, name, limits);
-    if (const std::string& format = metadata_text(file, "format", seal); format != seal.format)
-        throw FileError(name + ": metadata: format: " + printable(format) + " is not " + seal.what);
-    if (const std::string& version = metadata_text(file, "version", seal); version != seal.version)
-        throw FileError(name + ": metadata: version: " + printable(version) + "; this version of pollen reads " +
-                        seal.version);
-    check_sum(text_of(bytes), name, seal);
+    check_seal(bytes, file, seal);
     return file;
 }
 

@@ -26,6 +26,8 @@ void write_sealed(const std::string& path, TensorFile file, const Seal& seal);
 // Throws a FileError if the file is damaged, of another format or of another version.
 TensorFile read_sealed(const std::string& path, const Seal& seal, const ReadLimits& limits = {});
 TensorFile parse_sealed(Bytes bytes, const std::string& name, const Seal& seal, const ReadLimits& limits = {});
+// The same for bytes that were parsed already, as `file`.
+void check_seal(Bytes bytes, const TensorFile& file, const Seal& seal);
 
 // Gives a sealed file that was changed the checksum of what it holds now. Returns false if there is no place for it.
 // Tests see by it what a reader does behind the checksum.
