@@ -67,8 +67,11 @@ std::string header_of(const TensorFile& file, const std::vector<Piece>& pieces, 
         std::string sizes;
         for (const std::int64_t size : piece.shape) sizes += (sizes.empty() ? "" : ",") + std::to_string(size);
         const std::size_t end = at + piece.data.size();
-        json += comma + detail::json_string(*piece.name, path) + ":{\"dtype\":\"" + piece.dtype + "\",\"shape\":[" +
-                sizes + "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(end) + "]}";
+        json += comma;
+        json += detail::json_string(*piece.name, path);
+        json += std::string(":{\"dtype\":\"") + piece.dtype + "\",\"shape\":[";
+        json += sizes;
+        json += "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(end) + "]}";
         comma = ",";
         at = end;
     }

@@ -145,11 +145,11 @@ class Run {
     // A run that is resumed leaves the network as it is until it ends.
     void start() {
         if (!options_.checkpoint.empty()) {
-            checkpoint_.emplace(
+            const detail::Checkpoint<T>& checkpoint = checkpoint_.emplace(
                 options_.checkpoint, parameters_,
                 detail::run_facts<T>(net_, likelihood_, data_, options_, validation_, batches_.per_epoch()));
-            if (options_.resume && resume()) return;
-            checkpoint_->check_may_replace();
+            if (options_.resume && resume(checkpoint)) return;
+            checkpoint.check_may_replace();
         }
         initialise<T>(net_, likelihood_, options_.seed, Which::missing);
         state_.theta = parameters_.flatten();
@@ -159,8 +159,8 @@ class Run {
     }
 
     // Returns false if there is no saved run.
-    bool resume() {
-        std::optional<detail::TrainState<T>> saved = checkpoint_->read();
+    bool resume(const detail::Checkpoint<T>& checkpoint) {
+        std::optional<detail::TrainState<T>> saved = checkpoint.read();
         if (!saved) return false;
         state_ = std::move(*saved);
         const std::int64_t best = std::exchange(state_.best_epoch, 0);

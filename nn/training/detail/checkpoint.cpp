@@ -34,12 +34,15 @@ bool is_run(const TensorFile& file) {
     throw FileError(name + ": is not a saved training run; choose another name for the checkpoint");
 }
 
+[[noreturn]] void fail_option(const std::string& source, const std::string& name, const std::string& saved,
+                              const std::string& now) {
+    throw FileError(source + ": the saved run has " + name + " " + saved + ", this one has " + now + "; " + anew);
+}
+
 void check_options(const TensorFile& file, const RunFacts& facts) {
     for (const auto& [name, text] : facts.options) {
         const std::string& saved = metadata_text(file, "run." + name, run_seal);
-        if (saved != text)
-            throw FileError(file.source() + ": the saved run has " + name + " " + saved + ", this one has " + text +
-                            "; " + anew);
+        if (saved != text) fail_option(file.source(), name, saved, text);
     }
 }
 

@@ -141,6 +141,15 @@ std::string different_options(std::string_view saved, std::string_view now, cons
     return text;
 }
 
+[[noreturn]] void fail_different(const std::string& path, const std::string& name, const std::string& saved,
+                                 const std::string& now) {
+    const std::string before = now.starts_with(name + " ") ? "" : name + " ";
+    const std::string options = different_options(saved, now);
+    throw FileError(path + ": " +
+                    (options.empty() ? "the saved run has " + before + saved + ", this one has " + now : options) +
+                    "; to start anew, choose another directory");
+}
+
 }  // namespace
 
 void write_state(const std::string& path, const RunState& state, const VisitState& visit, const RunDescription& about) {
@@ -158,12 +167,7 @@ RunState read_state(const std::string& path, const VisitState& visit, const RunD
     const TensorFile file = read_sealed(path, seal, limits);
     for (const auto& [name, text] : about) {
         const std::string& saved = metadata_text(file, "run." + name, seal);
-        if (saved == text) continue;
-        const std::string before = text.starts_with(name + " ") ? "" : name + " ";
-        const std::string options = different_options(saved, text);
-        throw FileError(path + ": " +
-                        (options.empty() ? "the saved run has " + before + saved + ", this one has " + text : options) +
-                        "; to start anew, choose another directory");
+        if (saved != text) fail_different(path, name, saved, text);
     }
     RunState state;
     each_field(state, [&](const char* name, auto& x) {

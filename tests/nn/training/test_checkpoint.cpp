@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(other_data_of_the_same_size_are_refused) {
     const auto with = [&](auto change) {
         CheckpointRun other(path, true);
         change(other);
-        const std::string error = other.error();
+        std::string error = other.error();
         BOOST_TEST(other.theta().empty());
         BOOST_TEST((contents(path) == saved));
         return error;

@@ -47,6 +47,9 @@ BOOST_AUTO_TEST_CASE(two_runs_cannot_have_one_checkpoint) {
     const TemporaryDirectory folder;
     const std::string path = folder / "run", link = folder / "link", said = folder / "said";
     std::filesystem::create_symlink("run", link);
+    const auto run_second = [&](const std::string& name, bool resume) {
+        run_case("checkpoint_faults/child", name + (resume ? " 1 " : " 0 ") + said);
+    };
     CheckpointRun whole;
     whole();
     for (const bool resume : {false, true}) {
@@ -55,7 +58,7 @@ BOOST_AUTO_TEST_CASE(two_runs_cannot_have_one_checkpoint) {
         run.options.on_step = [&](const StepRecord& now) {
             if (now.step != 8) return true;
             for (const std::string& name : {path, link}) {
-                run_case("checkpoint_faults/child", name + (resume ? " 1 " : " 0 ") + said);
+                run_second(name, resume);
                 errors.push_back(contents(said));
                 std::thread([&] { errors.push_back(CheckpointRun(name, resume).error()); }).join();
                 errors.push_back(CheckpointRun(name, resume).error());
@@ -69,7 +72,7 @@ BOOST_AUTO_TEST_CASE(two_runs_cannot_have_one_checkpoint) {
             BOOST_TEST(errors[k] == (k < 3 ? path : link) + ": another run is writing to it now");
         BOOST_TEST((folder.names() == Names{"link", "run", "said"}));
         // It is free again.
-        run_case("checkpoint_faults/child", path + " 0 " + said);
+        run_second(path, false);
         BOOST_TEST(contents(said) == "");
         std::filesystem::remove(path);
     }
