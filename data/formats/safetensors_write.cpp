@@ -1,4 +1,5 @@
 #include <pollen/data/formats/detail/safetensors_header.hpp>
+#include <pollen/data/formats/detail/safetensors_parts.hpp>
 #include <pollen/data/formats/safetensors.hpp>
 #include <pollen/data/io/atomic_file.hpp>
 
@@ -66,8 +67,11 @@ std::string header_of(const TensorFile& file, const std::vector<Piece>& pieces, 
         std::string sizes;
         for (const std::int64_t size : piece.shape) sizes += (sizes.empty() ? "" : ",") + std::to_string(size);
         const std::size_t end = at + piece.data.size();
-        json += comma + detail::json_string(*piece.name, path) + ":{\"dtype\":\"" + piece.dtype + "\",\"shape\":[" +
-                sizes + "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(end) + "]}";
+        json += comma;
+        json += detail::json_string(*piece.name, path);
+        json += std::string(":{\"dtype\":\"") + piece.dtype + "\",\"shape\":[";
+        json += sizes;
+        json += "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(end) + "]}";
         comma = ",";
         at = end;
     }
@@ -108,6 +112,11 @@ void write_safetensors(const std::string& path, const TensorFile& file) {
     AtomicFile out(path);
     layout.write([&](const void* data, std::size_t bytes) { out.write(data, bytes); });
     out.commit();
+}
+
+void detail::each_safetensors_part(const TensorFile& file, const std::string& name,
+                                   const std::function<void(const void*, std::size_t)>& put) {
+    Layout(file, name).write(put);
 }
 
 std::vector<std::byte> safetensors_bytes(const TensorFile& file) {

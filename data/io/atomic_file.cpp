@@ -1,5 +1,6 @@
 #include <pollen/data/io/atomic_file.hpp>
 #include <pollen/data/io/detail/file_calls.hpp>
+#include <pollen/data/io/detail/file_place.hpp>
 #include <pollen/data/io/file.hpp>
 
 #include <fcntl.h>
@@ -18,32 +19,28 @@ namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 20;
 constexpr std::size_t kLongestName = 200;  // of the target, inside the temporary's name; file systems allow 255 in all
-constexpr int kMostLinks = 40;
-constexpr int kMostTries = 1000;  // of names for the temporary file
+constexpr int kMostTries = 1000;           // of names for the temporary file
 
 std::atomic<unsigned> counter{0};
 
 using detail::uninterrupted;
 
-// The file behind a chain of symbolic links; the last one need not exist.
-std::string follow_links(const std::string& path) {
-    std::filesystem::path target = path;
-    for (int links = 0; links < kMostLinks; ++links) {
-        std::error_code error;
-        const std::filesystem::path next = std::filesystem::read_symlink(target, error);
-        if (error) return target.string();
-        target = target.parent_path() / next;  // an absolute `next` replaces all of it
-    }
-    throw FileError(path + ": cannot be saved: following its symbolic links: " + std::strerror(ELOOP));
+// Whether the text is `<number>-<number>`.
+bool two_numbers(std::string_view text) {
+    const std::size_t dash = text.find('-');
+    const auto number = [](std::string_view part) {
+        return !part.empty() && part.find_first_not_of("0123456789") == part.npos;
+    };
+    return dash != text.npos && number(text.substr(0, dash)) && number(text.substr(dash + 1));
 }
 
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
     if (path_.empty()) throw FileError("cannot save a file: its path is empty");
-    target_ = follow_links(path_);
-    directory_ = std::filesystem::path(target_).parent_path().string();
-    if (directory_.empty()) directory_ = ".";
+    const detail::FilePlace place = detail::place_of_file(path_);
+    target_ = place.path;
+    directory_ = place.directory;
     buffer_.reserve(kBuffer);
     create();
 }
@@ -143,9 +140,14 @@ void AtomicFile::fail(const char* step) {
 void remove_temporaries(const std::string& directory, const std::string& name) {
     std::error_code error;
     std::vector<std::filesystem::path> old;
-    for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    const std::string start = "." + name.substr(0, kLongestName) + ".";
+    const std::string_view end = ".tmp";
+    for (std::filesystem::directory_iterator at(directory, error), last; !error && at != last; at.increment(error)) {
         const std::string file = at->path().filename().string();
-        if (file.starts_with("." + name + ".") && file.ends_with(".tmp")) old.push_back(at->path());
+        // A file of another name may begin in the same way: `.run.2.123-0.tmp` is one of `run.2`, and not of `run`.
+        if (file.size() > start.size() + end.size() && file.starts_with(start) && file.ends_with(end) &&
+            two_numbers(std::string_view(file).substr(start.size(), file.size() - start.size() - end.size())))
+            old.push_back(at->path());
     }
     for (const std::filesystem::path& path : old) std::filesystem::remove(path, error);
 }

@@ -32,8 +32,8 @@ class Sequential final : public Layer<Sequential<T>, T> {
         return *this;
     }
     std::size_t size() const { return parts_.size(); }
-    Module<T>& operator[](std::size_t k) { return *parts_.at(k); }
-    const Module<T>& operator[](std::size_t k) const { return *parts_.at(k); }
+    Module<T>& operator[](std::size_t k) { return *parts_[check_part(k)]; }
+    const Module<T>& operator[](std::size_t k) const { return *parts_[check_part(k)]; }
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override {
         for (std::size_t k = 0; k < parts_.size(); ++k) {
@@ -62,6 +62,12 @@ class Sequential final : public Layer<Sequential<T>, T> {
     std::string describe() const override { return "Sequential(" + std::to_string(parts_.size()) + " parts)"; }
 
   private:
+    std::size_t check_part(std::size_t k) const {
+        if (k < size()) return k;
+        throw ShapeError("Sequential: there is no part " + std::to_string(k) + "; it has " + std::to_string(size()) +
+                         ", counted from 0");
+    }
+
     std::vector<Part<T>> parts_;
 };
 

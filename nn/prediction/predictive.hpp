@@ -104,8 +104,8 @@ class Ensemble : public HasParameters<T> {
         return *this;
     }
     std::size_t size() const { return members_.size(); }
-    Module<T>& operator[](std::size_t k) { return *members_.at(k); }
-    const Module<T>& operator[](std::size_t k) const { return *members_.at(k); }
+    Module<T>& operator[](std::size_t k) { return *members_[check_member(k)]; }
+    const Module<T>& operator[](std::size_t k) const { return *members_[check_member(k)]; }
 
     void visit(Visitor<T>& visitor) override { each(*this, visitor); }
     void visit(ConstVisitor<T>& visitor) const override { each(*this, visitor); }
@@ -113,6 +113,11 @@ class Ensemble : public HasParameters<T> {
   private:
     static void each(auto& self, auto& visitor) {
         for (std::size_t k = 0; k < self.size(); ++k) visitor.part(std::to_string(k), self[k]);
+    }
+    std::size_t check_member(std::size_t k) const {
+        if (k < size()) return k;
+        throw ShapeError("Ensemble: there is no member " + std::to_string(k) + "; it has " + std::to_string(size()) +
+                         ", counted from 0");
     }
 
     std::vector<Part<T>> members_;

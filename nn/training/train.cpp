@@ -4,15 +4,14 @@
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/data/io/file.hpp>
-#include <pollen/nn/module/walk.hpp>
 #include <pollen/nn/training/detail/checkpoint.hpp>
 #include <pollen/nn/training/update.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <numbers>
+#include <optional>
 
 namespace pollen {
 
@@ -59,17 +58,6 @@ void check(const TrainOptions& o) {
     need(!o.resume || !o.checkpoint.empty(), "resume needs the name of a checkpoint");
 }
 
-// The layers of a network, one after the other: what a saved run belongs to.
-template <Real T>
-std::string architecture(const Module<T>& net) {
-    std::string text;
-    each_module(net, [&](const std::string&, const Module<T>& module) {
-        text += (text.empty() ? "" : " ") + module.details();
-        return true;
-    });
-    return text;
-}
-
 template <Real T>
 bool all_finite(const Tensor<T>& x) {
     // A sum of x - x is 0, or NaN where one x is not finite.
@@ -110,6 +98,9 @@ class Run {
         Progress progress(options_.show, steps, state_.step);
         if (state_.step > 0 && state_.step < steps)
             progress.say("going on from step " + std::to_string(state_.step) + " of " + std::to_string(steps));
+        if (checkpoint_ && !checkpoint_->locked())
+            progress.say(options_.checkpoint +
+                         ": its file system has no locks; no other run may write to it meanwhile");
         TrainResult result;
         try {
             while (state_.step < steps && !early()) {
@@ -126,6 +117,7 @@ class Run {
                 if (go_on && !Interrupt::requested()) continue;
                 if (state_.step < steps) {
                     result.end = go_on ? TrainResult::End::interrupted : TrainResult::End::callback;
+                    check_theta("step " + std::to_string(state_.step));
                     save_run();
                     progress.say("stopped after step " + std::to_string(state_.step) + " of " + std::to_string(steps) +
                                  (options_.checkpoint.empty() ? "" : "; the run is saved in " + options_.checkpoint));
@@ -150,42 +142,35 @@ class Run {
     }
 
   private:
+    // A run that is resumed leaves the network as it is until it ends.
     void start() {
-        if (options_.resume && std::filesystem::exists(options_.checkpoint)) {
-            state_ = read_checkpoint<T>(options_.checkpoint, parameters_, description());
-            if (std::ssize(state_.memory) != options_.optimiser.memories())
-                throw FileError(options_.checkpoint + ": metadata: memories: " + std::to_string(state_.memory.size()) +
-                                "; the optimiser has " + std::to_string(options_.optimiser.memories()));
-            return;
+        if (!options_.checkpoint.empty()) {
+            const detail::Checkpoint<T>& checkpoint = checkpoint_.emplace(
+                options_.checkpoint, parameters_,
+                detail::run_facts<T>(net_, likelihood_, data_, options_, validation_, batches_.per_epoch()));
+            if (options_.resume && resume(checkpoint)) return;
+            checkpoint.check_may_replace();
         }
         initialise<T>(net_, likelihood_, options_.seed, Which::missing);
         state_.theta = parameters_.flatten();
         for (int k = 0; k < options_.optimiser.memories(); ++k)
             state_.memory.push_back(Tensor<T>::zeros(Shape{parameters_.size()}));
-        if (!options_.checkpoint.empty()) {
-            // Now, rather than after an epoch, is the time to learn that the file cannot be written.
-            check_may_replace(options_.checkpoint);
-            save_run();
-        }
+        save_run();  // now, rather than after an epoch, is the time to learn that the file cannot be written
     }
 
-    // All that a resumed run must have in common with the one that was saved.
-    std::map<std::string, std::string> description() const {
-        return {{"network", architecture(net_)},
-                {"optimiser", options_.optimiser.describe()},
-                {"likelihood", likelihood_.describe()},
-                {"seed", std::to_string(options_.seed)},
-                {"items", std::to_string(data_.size())},
-                {"validation items", validation_ ? std::to_string(validation_->size()) : "none"},
-                {"watch", options_.watch == TrainOptions::Watch::score ? "score" : "loss"},
-                {"batch", std::to_string(options_.batch)},
-                {"draw", options_.draw == Draw::epoch ? "epoch" : "fresh"},
-                {"shift", std::to_string(options_.augmentation.shift)},
-                {"flip", options_.augmentation.flip ? "yes" : "no"},
-                {"prior", options_.prior.describe() + own_priors<T>(net_)},
-                {"clip_norm", to_text(options_.clip_norm)},
-                {"kl", options_.kl.describe()},
-                {"samples", std::to_string(options_.samples)}};
+    // Returns false if there is no saved run.
+    bool resume(const detail::Checkpoint<T>& checkpoint) {
+        std::optional<detail::TrainState<T>> saved = checkpoint.read();
+        if (!saved) return false;
+        state_ = std::move(*saved);
+        const std::int64_t best = std::exchange(state_.best_epoch, 0);
+        for (const EpochRecord& record : state_.history) {
+            if (better(record.validation)) keep_record(record);
+        }
+        if (state_.best_epoch != best)
+            throw FileError(options_.checkpoint + ": metadata: best_epoch: " + std::to_string(best) +
+                            ", but by the history it is " + std::to_string(state_.best_epoch));
+        return true;
     }
 
     void step() {
@@ -244,13 +229,16 @@ class Run {
         throw ValueError(what + "; a smaller rate (now " + to_text(last_.rate) + ") or a clip_norm may help");
     }
 
+    void check_theta(const std::string& when) {
+        if (all_finite(state_.theta)) return;
+        state_.theta = good_;
+        throw ValueError("train: parameters are not finite after " + when + "; a smaller rate (now " +
+                         to_text(last_.rate) + ") or a clip_norm may help");
+    }
+
     void finish_epoch() {
         const std::int64_t epoch = state_.step / batches_.per_epoch();
-        if (!all_finite(state_.theta)) {
-            state_.theta = good_;
-            throw ValueError("train: parameters are not finite after epoch " + std::to_string(epoch) +
-                             "; a smaller rate (now " + to_text(last_.rate) + ") or a clip_norm may help");
-        }
+        check_theta("epoch " + std::to_string(epoch));
         EpochRecord record{.epoch = epoch,
                            .loss = state_.loss_sum / static_cast<double>(state_.loss_items),
                            .rate = last_.rate,
@@ -263,14 +251,18 @@ class Run {
             record.validation =
                 evaluate_at<T>(state_.theta.values(), parameters_, net_, likelihood_, *validation_, batch);
             if (better(record.validation)) {
-                state_.best_epoch = record.epoch;
-                state_.best_so_far = record.validation;
+                keep_record(record);
                 state_.best = state_.theta;
             }
         }
         state_.history.push_back(record);
         const bool last = record.epoch == options_.epochs || early();
         if (last || record.epoch % options_.checkpoint_every == 0) save_run();
+    }
+
+    void keep_record(const EpochRecord& record) {
+        state_.best_epoch = record.epoch;
+        state_.best_so_far = record.validation;
     }
 
     bool better(const Evaluation& now) const {
@@ -308,7 +300,7 @@ class Run {
     }
 
     void save_run() const {
-        if (!options_.checkpoint.empty()) write_checkpoint(options_.checkpoint, state_, parameters_, description());
+        if (checkpoint_) checkpoint_->write(state_);
     }
 
     void keep(const Tensor<T>& theta) {
@@ -324,8 +316,9 @@ class Run {
     const Dataset<T>* validation_;
     Parameters<T> parameters_;
     Batches<T> batches_;
+    std::optional<detail::Checkpoint<T>> checkpoint_;
     double complexity_ = 0;  // as far as its value is known
-    TrainState<T> state_;
+    detail::TrainState<T> state_;
     Tensor<T> good_;  // theta at the beginning of the last epoch, where the loss was finite
     StepRecord last_;
     Tape<T> tape_;

@@ -70,7 +70,9 @@ struct TrainOptions {
     std::int64_t patience = 0;
 
     // Where the run is saved, each `checkpoint_every` epochs and when it is interrupted (empty: nowhere). With `resume`
-    // it goes on from there, if the file exists, and ends with the same bits as a run that was never interrupted.
+    // it goes on from there, if the file exists, and ends with the same bits as a run that was never interrupted. A
+    // file that is damaged, that has a run with other options or other data, or that another run has now, is a
+    // FileError.
     std::string checkpoint = {};
     std::int64_t checkpoint_every = 1;
     bool resume = false;

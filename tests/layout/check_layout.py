@@ -30,7 +30,8 @@ ARROWS = {
     "nn/variational": AUTOGRAD + ["nn/module", "nn/layers", "nn/priors", "nn/distributions"],
     "nn/potentials": AUTOGRAD + ["data/sets", "nn/module", "nn/distributions", "nn/priors", "nn/likelihoods",
                                  "nn/variational"],
-    "nn/training": AUTOGRAD + ["data/io", "data/sets", "nn/module", "nn/priors", "nn/likelihoods", "nn/variational"],
+    "nn/training": AUTOGRAD + ["data/io", "data/formats", "data/sets", "nn/module", "nn/priors", "nn/likelihoods",
+                               "nn/variational"],
     "nn/prediction": AUTOGRAD + ["nn/module", "nn/likelihoods"],
     "nn/pruning": AUTOGRAD + ["data/io", "data/formats", "nn/module", "nn/layers", "nn/variational"],
     # What a sampler is: chains, starts, and how options are checked.

@@ -1,6 +1,7 @@
 #include <pollen/data/io/detail/file_calls.hpp>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cstdio>
@@ -12,6 +13,7 @@ FileCalls::FileCalls()
       fchmod([](int file, unsigned mode) { return ::fchmod(file, mode); }),
       write([](int file, const void* data, std::size_t bytes) -> std::ptrdiff_t { return ::write(file, data, bytes); }),
       fsync([](int file) { return ::fsync(file); }),
+      flock([](int file, int operation) { return ::flock(file, operation); }),
       close([](int file) { return ::close(file); }),
       rename([](const char* from, const char* to) { return ::rename(from, to); }),
       unlink([](const char* path) { return ::unlink(path); }) {}

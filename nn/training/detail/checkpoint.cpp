@@ -1,61 +1,201 @@
 #include <pollen/nn/training/detail/checkpoint.hpp>
 
+#include <pollen/autograd/support/checks.hpp>
+#include <pollen/data/formats/detail/sealed_tensors.hpp>
+#include <pollen/data/io/atomic_file.hpp>
+#include <pollen/data/io/detail/file_place.hpp>
 #include <pollen/nn/module/save.hpp>
 
-#include <array>
-#include <charconv>
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
-namespace pollen {
+namespace pollen::detail {
 
 namespace {
 
+constexpr Seal run_seal{"pollen training run", "1", "a saved training run"};
 constexpr std::int64_t history_columns = 6;
-
-template <class N>
-std::string exact_text(N number) {
-    std::array<char, 64> text;
-    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
-    return {text.data(), end};
-}
-
-template <class N>
-N number(const TensorFile& file, const std::string& field) {
-    const auto at = file.metadata.find(field);
-    if (at == file.metadata.end())
-        throw FileError(file.source() + ": metadata: there is no " + field + "; is it a saved training run?");
-    N value{};
-    const char *first = at->second.data(), *last = first + at->second.size();
-    const auto [end, error] = std::from_chars(first, last, value);
-    if (error != std::errc() || end != last)
-        throw FileError(file.source() + ": metadata: " + field + ": \"" + at->second + "\" is not a number");
-    return value;
-}
-
-std::int64_t count(const TensorFile& file, const std::string& field) {
-    const auto value = number<std::int64_t>(file, field);
-    if (value < 0)
-        throw FileError(file.source() + ": metadata: " + field + ": " + std::to_string(value) + " is negative");
-    return value;
-}
-
-void check_is_run(const TensorFile& file) {
-    if (!file.metadata.contains("run.seed"))
-        throw FileError(file.source() + ": is not a saved training run; choose another name for the checkpoint");
-}
+constexpr const char* anew = "to start anew, remove the file or choose another one";
 
 std::string memory_name(std::size_t k) { return "memory" + std::to_string(k) + "."; }
+
+// Runs were once saved without a format and a checksum.
+bool is_old_run(const TensorFile& file) {
+    return !file.metadata.contains("format") && file.metadata.contains("run.seed");
+}
+
+bool is_run(const TensorFile& file) {
+    const auto format = file.metadata.find("format");
+    return is_old_run(file) || (format != file.metadata.end() && format->second == run_seal.format);
+}
+
+[[noreturn]] void fail_other_file(const std::string& name) {
+    throw FileError(name + ": is not a saved training run; choose another name for the checkpoint");
+}
+
+[[noreturn]] void fail_option(const std::string& source, const std::string& name, const std::string& saved,
+                              const std::string& now) {
+    throw FileError(source + ": the saved run has " + name + " " + saved + ", this one has " + now + "; " + anew);
+}
+
+void check_options(const TensorFile& file, const RunFacts& facts) {
+    for (const auto& [name, text] : facts.options) {
+        const std::string& saved = metadata_text(file, "run." + name, run_seal);
+        if (saved != text) fail_option(file.source(), name, saved, text);
+    }
+}
+
+void check_data(const TensorFile& file, const RunFacts& facts) {
+    std::string others;
+    for (const auto& [name, text] : facts.data)
+        if (metadata_text(file, "data." + name, run_seal) != text) others += (others.empty() ? "" : ", ") + name;
+    if (!others.empty())
+        throw FileError(file.source() + ": these data are not those of the saved run: " + others +
+                        "; go on with the same data, or, " + anew);
+}
+
+std::vector<EpochRecord> read_history(const TensorFile& file, const RunFacts& facts, std::int64_t step) {
+    const std::string where = file.source() + ": history";
+    const Tensor<double>& numbers = file.get<double>("history");
+    const std::int64_t epochs = step / facts.per_epoch;
+    if (numbers.shape() != Shape{epochs, history_columns})
+        throw FileError(where + " has shape " + to_string(numbers.shape()) + "; after " + std::to_string(step) +
+                        " steps, of which an epoch has " + std::to_string(facts.per_epoch) + ", it must have " +
+                        to_string(Shape{epochs, history_columns}));
+    std::vector<EpochRecord> history;
+    for (const double* row = numbers.begin(); row != numbers.end(); row += history_columns) {
+        const std::int64_t epoch = std::ssize(history) + 1;
+        const std::string at = where + ": row " + std::to_string(epoch - 1);
+        if (row[0] != static_cast<double>(epoch))
+            throw FileError(at + " is not that of epoch " + std::to_string(epoch));
+        if (std::isnan(row[1])) throw FileError(at + ": the loss is nan");
+        if (!facts.validation && !(std::isnan(row[4]) && std::isnan(row[5])))
+            throw FileError(at + ": has a validation, but the run has no validation data");
+        history.push_back({epoch, row[1], row[2], row[3], {row[4], row[5]}});
+    }
+    return history;
+}
+
+template <Real T>
+Tensor<T> read_finite(const TensorFile& file, const std::string& prefix, const Parameters<T>& parameters) {
+    Tensor<T> theta = get_parameters(file, prefix, parameters);
+    for (const auto& [name, parameter, offset] : parameters.entries()) {
+        const T* first = theta.data() + offset;
+        if (!std::all_of(first, first + parameter->shape.size(), [](T x) { return std::isfinite(x); }))
+            throw FileError(file.source() + ": tensor " + printable(prefix + name) +
+                            ": its numbers are not all finite");
+    }
+    return theta;
+}
+
+// The sum of the losses in the epoch that is going on.
+template <Real T>
+void read_loss(const TensorFile& file, const RunFacts& facts, TrainState<T>& state) {
+    state.loss_items = metadata_number<std::int64_t>(file, "loss_items", run_seal);
+    state.loss_sum = metadata_number<double>(file, "loss_sum", run_seal);
+    const std::int64_t items = state.step % facts.per_epoch * facts.batch;
+    if (state.loss_items != items)
+        throw FileError(file.source() + ": metadata: loss_items: " + std::to_string(state.loss_items) + " after " +
+                        std::to_string(state.step) + " steps; it must be " + std::to_string(items));
+    if (std::isnan(state.loss_sum) || (items == 0 && state.loss_sum != 0))
+        throw FileError(file.source() + ": metadata: loss_sum: " + to_text(state.loss_sum) + " over " +
+                        std::to_string(items) + " items is impossible");
+}
 
 }  // namespace
 
 template <Real T>
-void write_checkpoint(const std::string& path, const TrainState<T>& state, const Parameters<T>& parameters,
-                      const std::map<std::string, std::string>& about) {
+TrainState<T> parse_checkpoint(Bytes bytes, const std::string& name, const Parameters<T>& parameters,
+                               const RunFacts& facts, const ReadLimits& limits) {
+    const TensorFile file = parse_safetensors(bytes, name, limits);
+    if (!is_run(file)) fail_other_file(name);
+    if (is_old_run(file))
+        throw FileError(name + ": was saved by an older version of pollen, without a checksum; this version cannot " +
+                        "go on with it; " + anew);
+    check_seal(bytes, file, run_seal);
+    check_options(file, facts);
+    check_data(file, facts);
+
+    TrainState<T> state;
+    state.step = metadata_number<std::int64_t>(file, "step", run_seal);
+    if (state.step > facts.steps)
+        throw FileError(name + ": the saved run has made " + std::to_string(state.step) + " steps, this one has " +
+                        std::to_string(facts.steps) + "; to train for fewer epochs, choose another file");
+    const auto memories = metadata_number<std::int64_t>(file, "memories", run_seal);
+    if (memories != facts.memories)
+        throw FileError(name + ": metadata: memories: " + std::to_string(memories) + "; the optimiser has " +
+                        std::to_string(facts.memories));
+    state.theta = read_finite(file, "theta.", parameters);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(memories); ++k)
+        state.memory.push_back(get_parameters(file, memory_name(k), parameters));
+    read_loss(file, facts, state);
+    state.history = read_history(file, facts, state.step);
+
+    state.best_epoch = metadata_number<std::int64_t>(file, "best_epoch", run_seal);
+    if (state.best_epoch > std::ssize(state.history))
+        throw FileError(name + ": metadata: best_epoch: " + std::to_string(state.best_epoch) +
+                        " is not in the history");
+    if (state.best_epoch > 0) {
+        state.best_so_far = state.history[static_cast<std::size_t>(state.best_epoch - 1)].validation;
+        state.best = read_finite(file, "best.", parameters);
+    }
+    const std::size_t copies = 1 + state.memory.size() + (state.best_epoch > 0 ? 1 : 0);
+    if (file.size() != copies * parameters.count() + 1)
+        throw FileError(name + ": has " + std::to_string(file.size()) + " tensors; this run has " +
+                        std::to_string(copies * parameters.count() + 1));
+    return state;
+}
+
+template <Real T>
+Checkpoint<T>::Checkpoint(std::string path, const Parameters<T>& parameters, RunFacts facts)
+    : path_(std::move(path)), parameters_(parameters), facts_(std::move(facts)), lock_(path_) {
+    if (!locked()) return;
+    const FilePlace place = place_of_file(path_);
+    remove_temporaries(place.directory, place.name);
+}
+
+template <Real T>
+bool Checkpoint<T>::exists() const {
+    std::error_code error;
+    const bool there = std::filesystem::exists(path_, error);
+    if (error) throw FileError(path_ + ": cannot be looked at: " + error.message());
+    return there;
+}
+
+// A network that fits into memory may have a file that does not fit into the usual limit.
+template <Real T>
+ReadLimits Checkpoint<T>::limits() const {
+    const auto numbers = static_cast<std::uint64_t>(parameters_.size() * (2 + facts_.memories));
+    return {.max_bytes = ReadLimits{}.max_bytes + numbers * sizeof(T)};
+}
+
+template <Real T>
+std::optional<TrainState<T>> Checkpoint<T>::read() const {
+    if (!exists()) return {};
+    return parse_checkpoint(read_bytes(path_, limits()), path_, parameters_, facts_, limits());
+}
+
+template <Real T>
+void Checkpoint<T>::check_may_replace() const {
+    if (!exists()) return;
+    const std::vector<std::byte> bytes = read_bytes(path_, limits());
     TensorFile file;
-    put_parameters(file, "theta.", parameters, state.theta.values());
+    try {
+        file = parse_safetensors(bytes, path_, limits());
+    } catch (const FileError&) {
+        fail_other_file(path_);
+    }
+    if (!is_run(file)) fail_other_file(path_);
+}
+
+template <Real T>
+void Checkpoint<T>::write(const TrainState<T>& state) const {
+    TensorFile file;
+    put_parameters(file, "theta.", parameters_, state.theta.values());
     for (std::size_t k = 0; k < state.memory.size(); ++k)
-        put_parameters(file, memory_name(k), parameters, state.memory[k].values());
-    if (state.best_epoch > 0) put_parameters(file, "best.", parameters, state.best.values());
+        put_parameters(file, memory_name(k), parameters_, state.memory[k].values());
+    if (state.best_epoch > 0) put_parameters(file, "best.", parameters_, state.best.values());
     Tensor<double> history = Tensor<double>::zeros(Shape{std::ssize(state.history), history_columns});
     double* row = history.mutable_data();
     for (const EpochRecord& r : state.history) {
@@ -64,68 +204,21 @@ void write_checkpoint(const std::string& path, const TrainState<T>& state, const
             *row++ = x;
     }
     file.set("history", history);
-    for (const auto& [name, text] : about) file.metadata["run." + name] = text;
-    file.metadata["step"] = exact_text(state.step);
-    file.metadata["memories"] = exact_text(state.memory.size());
-    file.metadata["loss_sum"] = exact_text(state.loss_sum);
-    file.metadata["loss_items"] = exact_text(state.loss_items);
-    file.metadata["best_epoch"] = exact_text(state.best_epoch);
-    file.metadata["best_loss"] = exact_text(state.best_so_far.loss);
-    file.metadata["best_score"] = exact_text(state.best_so_far.score);
-    write_safetensors(path, file);
+    for (const auto& [name, text] : facts_.options) file.metadata["run." + name] = text;
+    for (const auto& [name, text] : facts_.data) file.metadata["data." + name] = text;
+    file.metadata["step"] = to_text(state.step);
+    file.metadata["memories"] = std::to_string(state.memory.size());
+    file.metadata["loss_sum"] = to_text(state.loss_sum);
+    file.metadata["loss_items"] = to_text(state.loss_items);
+    file.metadata["best_epoch"] = to_text(state.best_epoch);
+    write_sealed(path_, std::move(file), run_seal);
 }
 
-template <Real T>
-TrainState<T> read_checkpoint(const std::string& path, const Parameters<T>& parameters,
-                              const std::map<std::string, std::string>& about) {
-    const TensorFile file = read_safetensors(path);
-    check_is_run(file);
-    for (const auto& [name, text] : about) {
-        const auto at = file.metadata.find("run." + name);
-        const std::string saved = at == file.metadata.end() ? "nothing" : at->second;
-        if (saved != text)
-            throw FileError(path + ": the saved run has " + name + " " + saved + ", this one has " + text +
-                            "; to start anew, remove the file or choose another one");
-    }
-    TrainState<T> state;
-    state.step = count(file, "step");
-    const auto memories = static_cast<std::size_t>(count(file, "memories"));
-    if (memories > 2)
-        throw FileError(path + ": metadata: memories: " + std::to_string(memories) + "; at most 2 are known");
-    state.theta = get_parameters(file, "theta.", parameters);
-    for (std::size_t k = 0; k < memories; ++k) state.memory.push_back(get_parameters(file, memory_name(k), parameters));
-    state.loss_sum = number<double>(file, "loss_sum");
-    state.loss_items = count(file, "loss_items");
-    state.best_epoch = count(file, "best_epoch");
-    state.best_so_far = {number<double>(file, "best_loss"), number<double>(file, "best_score")};
-    if (state.best_epoch > 0) state.best = get_parameters(file, "best.", parameters);
-    const Tensor<double>& history = file.get<double>("history");
-    if (history.rank() != 2 || history.shape()[1] != history_columns)
-        throw FileError(path + ": history has shape " + to_string(history.shape()) + "; (epochs, " +
-                        std::to_string(history_columns) + ") is needed");
-    for (const double* row = history.begin(); row != history.end(); row += history_columns) {
-        const std::int64_t epoch = std::ssize(state.history) + 1;
-        if (row[0] != static_cast<double>(epoch))
-            throw FileError(path + ": history: row " + std::to_string(epoch - 1) + " is not that of epoch " +
-                            std::to_string(epoch));
-        state.history.push_back({epoch, row[1], row[2], row[3], {row[4], row[5]}});
-    }
-    if (state.best_epoch > std::ssize(state.history))
-        throw FileError(path + ": metadata: best_epoch: " + std::to_string(state.best_epoch) +
-                        " is not in the history");
-    return state;
-}
-
-void check_may_replace(const std::string& path) {
-    if (std::filesystem::exists(path)) check_is_run(read_safetensors(path));
-}
-
-#define POLLEN_INSTANTIATE(T)                                                                      \
-    template void write_checkpoint(const std::string&, const TrainState<T>&, const Parameters<T>&, \
-                                   const std::map<std::string, std::string>&);                     \
-    template TrainState<T> read_checkpoint(const std::string&, const Parameters<T>&,               \
-                                           const std::map<std::string, std::string>&);
+#define POLLEN_INSTANTIATE(T)                                                                                 \
+    template class Checkpoint<T>;                                                                             \
+    template TrainState<T> parse_checkpoint(Bytes, const std::string&, const Parameters<T>&, const RunFacts&, \
+                                            const ReadLimits&);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)
 
-}  // namespace pollen
+}  // namespace pollen::detail

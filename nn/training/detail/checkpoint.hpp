@@ -1,13 +1,16 @@
 #pragma once
 
+#include <pollen/data/io/detail/file_lock.hpp>
+#include <pollen/data/io/file.hpp>
 #include <pollen/nn/module/parameter.hpp>
+#include <pollen/nn/training/detail/run_facts.hpp>
 #include <pollen/nn/training/train.hpp>
 
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-namespace pollen {
+namespace pollen::detail {
 
 // All that the next step of a training run depends on. Batches, random layers and schedules are functions of the seed
 // and the step, so the step is their whole state.
@@ -24,18 +27,40 @@ struct TrainState {
     std::vector<EpochRecord> history;
 };
 
-// A run as a safetensors file: `theta.0.weight`, `memory0.0.weight`, `best.0.weight`, `history`, and the rest in its
-// metadata, with `about`, the description of the run.
+// The file of a run: a sealed safetensors file with `theta.0.weight`, `memory0.0.weight`, `best.0.weight`, `history`,
+// and the rest in its metadata, with what the run is.
+//
+// While it lives, no other run can use the same file, unless the file system has no locks.
 template <Real T>
-void write_checkpoint(const std::string& path, const TrainState<T>& state, const Parameters<T>& parameters,
-                      const std::map<std::string, std::string>& about);
+class Checkpoint {
+  public:
+    // Takes the lock, and removes what a killed run left half written. Throws a FileError if another run has the lock.
+    Checkpoint(std::string path, const Parameters<T>& parameters, RunFacts facts);
 
-// Throws a FileError where a file of that name exists and is anything but such a run.
-void check_may_replace(const std::string& path);
+    bool locked() const { return lock_.held(); }
 
-// Throws a FileError where the file is not such a run, or is a run of another description, naming what differs.
+    // The saved run, or nothing if there is no such file. Throws a FileError if the file is damaged, is anything but a
+    // saved run, or is another run; the message says what differs.
+    std::optional<TrainState<T>> read() const;
+
+    // Throws a FileError if the file is there and is anything but a saved run.
+    void check_may_replace() const;
+
+    void write(const TrainState<T>& state) const;
+
+  private:
+    bool exists() const;
+    ReadLimits limits() const;
+
+    std::string path_;
+    const Parameters<T>& parameters_;
+    RunFacts facts_;
+    FileLock lock_;
+};
+
+// What read() does with the bytes of the file.
 template <Real T>
-TrainState<T> read_checkpoint(const std::string& path, const Parameters<T>& parameters,
-                              const std::map<std::string, std::string>& about);
+TrainState<T> parse_checkpoint(Bytes bytes, const std::string& name, const Parameters<T>& parameters,
+                               const RunFacts& facts, const ReadLimits& limits = {});
 
-}  // namespace pollen
+}  // namespace pollen::detail

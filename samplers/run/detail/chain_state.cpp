@@ -1,15 +1,10 @@
 #include <pollen/samplers/run/detail/chain_state.hpp>
 
 #include <pollen/autograd/support/checks.hpp>
-#include <pollen/data/formats/safetensors.hpp>
-#include <pollen/data/io/atomic_file.hpp>
-#include <pollen/data/io/detail/printable.hpp>
-
-#include <zlib.h>
+#include <pollen/data/formats/detail/sealed_tensors.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstdio>
 #include <string_view>
 
@@ -17,35 +12,8 @@ namespace pollen::detail {
 
 namespace {
 
-constexpr const char* format = "pollen chain";
-constexpr const char* version = "3";
+constexpr Seal seal{"pollen chain", "3", "the state of a chain"};
 constexpr const char* invalid_draws = "invalid_draws";
-
-constexpr std::string_view no_checksum = "00000000";
-
-// Where the eight digits of the checksum are. A quote inside of a text is not written as it is, so the key is unique.
-std::size_t place_of_checksum(std::string_view bytes, const std::string& path) {
-    const std::string_view key = "\"checksum\":\"";
-    const std::size_t at = bytes.find(key);
-    if (at == bytes.npos || bytes.size() - at < key.size() + no_checksum.size())
-        throw FileError(path + ": metadata: there is no checksum; is it the state of a chain?");
-    return at + key.size();
-}
-
-// CRC-32 of the file as it is with a checksum of 0.
-std::string checksum_of(std::string_view bytes, std::size_t place) {
-    const auto add = [](uLong sum, std::string_view part) {
-        return crc32_z(sum, reinterpret_cast<const unsigned char*>(part.data()), part.size());
-    };
-    const uLong crc = add(add(add(0, bytes.substr(0, place)), no_checksum), bytes.substr(place + no_checksum.size()));
-    char text[16];
-    std::snprintf(text, sizeof text, "%08lx", static_cast<unsigned long>(crc & 0xffffffff));
-    return text;
-}
-
-std::string_view text_of(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 std::string entry_name(int number, const char* name) {
     char text[16];
@@ -173,28 +141,13 @@ std::string different_options(std::string_view saved, std::string_view now, cons
     return text;
 }
 
-const std::string& metadata_of(const TensorFile& file, const std::string& field) {
-    const auto at = file.metadata.find(field);
-    if (at == file.metadata.end())
-        throw FileError(file.source() + ": metadata: there is no " + field + "; is it the state of a chain?");
-    return at->second;
-}
-
-void check_file(const TensorFile& file) {
-    if (metadata_of(file, "format") != format)
-        throw FileError(file.source() + ": metadata: format: " + printable(metadata_of(file, "format")) +
-                        " is not the state of a chain");
-    if (metadata_of(file, "version") != version)
-        throw FileError(file.source() + ": metadata: version: " + printable(metadata_of(file, "version")) +
-                        "; this version of pollen reads " + version);
-}
-
-void check_sum(std::string_view bytes, const std::string& path) {
-    const std::size_t place = place_of_checksum(bytes, path);
-    const std::string_view saved = bytes.substr(place, no_checksum.size());
-    if (const std::string computed = checksum_of(bytes, place); saved != computed)
-        throw FileError(path + ": metadata: checksum: " + printable(saved) + ", but what it holds has " + computed +
-                        "; the file is damaged");
+[[noreturn]] void fail_different(const std::string& path, const std::string& name, const std::string& saved,
+                                 const std::string& now) {
+    const std::string before = now.starts_with(name + " ") ? "" : name + " ";
+    const std::string options = different_options(saved, now);
+    throw FileError(path + ": " +
+                    (options.empty() ? "the saved run has " + before + saved + ", this one has " + now : options) +
+                    "; to start anew, choose another directory");
 }
 
 }  // namespace
@@ -206,42 +159,19 @@ void write_state(const std::string& path, const RunState& state, const VisitStat
     file.set(invalid_draws, state.invalid_draws);
     each_field(state, [&](const char* name, auto x) { file.metadata[name] = to_text(x); });
     for (const auto& [name, text] : about) file.metadata["run." + name] = text;
-    file.metadata["format"] = format;
-    file.metadata["version"] = version;
-    file.metadata["checksum"] = no_checksum;
-    std::vector<std::byte> bytes = safetensors_bytes(file);
-    const std::size_t place = place_of_checksum(text_of(bytes), path);
-    const std::string sum = checksum_of(text_of(bytes), place);
-    std::transform(sum.begin(), sum.end(), bytes.begin() + static_cast<std::ptrdiff_t>(place),
-                   [](char c) { return static_cast<std::byte>(c); });
-    AtomicFile saved(path);
-    saved.write(bytes.data(), bytes.size());
-    saved.commit();
+    write_sealed(path, std::move(file), seal);
 }
 
 RunState read_state(const std::string& path, const VisitState& visit, const RunDescription& about,
                     std::int64_t dimensions, const ReadLimits& limits) {
-    const std::vector<std::byte> bytes = read_bytes(path, limits);
-    const TensorFile file = parse_safetensors(bytes, path, limits);
-    check_file(file);
-    check_sum(text_of(bytes), path);
+    const TensorFile file = read_sealed(path, seal, limits);
     for (const auto& [name, text] : about) {
-        const std::string& saved = metadata_of(file, "run." + name);
-        if (saved == text) continue;
-        const std::string before = text.starts_with(name + " ") ? "" : name + " ";
-        const std::string options = different_options(saved, text);
-        throw FileError(path + ": " +
-                        (options.empty() ? "the saved run has " + before + saved + ", this one has " + text : options) +
-                        "; to start anew, choose another directory");
+        const std::string& saved = metadata_text(file, "run." + name, seal);
+        if (saved != text) fail_different(path, name, saved, text);
     }
     RunState state;
     each_field(state, [&](const char* name, auto& x) {
-        const std::string& text = metadata_of(file, name);
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-        if (error != std::errc() || end != text.data() + text.size())
-            throw FileError(path + ": metadata: " + name + ": " + printable(text) + " is not a number");
-        if (x < 0 && std::is_integral_v<std::remove_reference_t<decltype(x)>>)
-            throw FileError(path + ": metadata: " + name + ": " + printable(text) + " is negative");
+        x = metadata_number<std::remove_reference_t<decltype(x)>>(file, name, seal);
     });
     state.invalid_draws = file.counters(invalid_draws);
     Reader reader(file, dimensions);

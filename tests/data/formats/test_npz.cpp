@@ -1,4 +1,5 @@
 #include "../../support.hpp"
+#include "../bytes.hpp"
 #include "../hostile.hpp"
 #include "../temporary_directory.hpp"
 
@@ -35,15 +36,6 @@ struct Entry {
     unsigned method = 0, flags = 0;
     std::int64_t size = -1, packed = -1, crc = -1;  // -1: as it is
 };
-
-std::uint32_t crc32_of(Bytes bytes) {
-    std::uint32_t crc = ~0u;
-    for (const std::byte b : bytes) {
-        crc ^= std::to_integer<std::uint32_t>(b);
-        for (int k = 0; k < 8; ++k) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-    }
-    return ~crc;
-}
 
 void put(std::vector<std::byte>& out, std::uint64_t value, int bytes) {
     for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::byte>(i < 8 ? value >> (8 * i) : 0));

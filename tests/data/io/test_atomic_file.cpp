@@ -116,6 +116,20 @@ BOOST_AUTO_TEST_CASE(long_names) {
     BOOST_TEST((contents(path) == kNew));
 }
 
+BOOST_AUTO_TEST_CASE(temporaries_of_killed_processes) {
+    const TemporaryDirectory directory;
+    const std::string long_name(255, 'n');
+    const std::string cut = "." + long_name.substr(0, 200) + ".7-0.tmp";
+    const Names others{"file",         ".file.2.7-0.tmp", ".file.7.tmp", ".file.-0.tmp",
+                       ".file.7-.tmp", ".file.7-x.tmp",   ".file.tmp"};
+    for (const std::string& name : others) put(directory / name, "");
+    for (const std::string name : {".file.7-0.tmp", ".file.123-45.tmp", cut.c_str()}) put(directory / name, "");
+    remove_temporaries(directory.path(), "file");
+    remove_temporaries(directory.path(), long_name);
+    BOOST_TEST((directory.names() == others));
+    remove_temporaries(directory / "missing", "file");
+}
+
 // Every call in turn fails: with a plain error, and with a full disk.
 BOOST_AUTO_TEST_CASE(a_failure_at_any_call) {
     for (const int reason : {EIO, ENOSPC}) {

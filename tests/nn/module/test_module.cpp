@@ -97,6 +97,15 @@ BOOST_AUTO_TEST_CASE(copies) {
     BOOST_TEST(Parameters<double>(net).flatten() == before);
 }
 
+BOOST_AUTO_TEST_CASE(a_part_that_is_not_there) {
+    Sequential<double> net = small_net();
+    const Sequential<double>& same = net;
+    const std::string size = std::to_string(net.size());
+    const std::string expected = "Sequential: there is no part " + size + "; it has " + size + ", counted from 0";
+    BOOST_TEST(error_of<ShapeError>([&] { net[net.size()]; }) == expected);
+    BOOST_TEST(error_of<ShapeError>([&] { same[net.size()]; }) == expected);
+}
+
 BOOST_AUTO_TEST_CASE(a_summary) {
     const Sequential net(Conv2d(1, 6, 5, {.padding = 2}), Relu(), MaxPool2d(2), Flatten(), Dense(1176, 10));
     BOOST_TEST(summary<float>(net, {1, 28, 28}) ==

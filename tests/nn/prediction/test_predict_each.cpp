@@ -65,6 +65,7 @@ BOOST_AUTO_TEST_CASE(ensembles) {
 
     Ensemble<double> twins(classifier(4), 3);
     BOOST_TEST(twins.size() == 3);
+    BOOST_TEST(error_of<ShapeError>([&] { twins[3]; }) == "Ensemble: there is no member 3; it has 3, counted from 0");
     BOOST_TEST(allclose(predict_ensemble(twins, x).mutual_information(), Tensor<double>::zeros({30}), 0.0, 1e-15));
     initialise<double>(twins, 4);
     BOOST_TEST(predict_ensemble(twins, x).mutual_information()(0) > 1e-6);

@@ -1,0 +1,106 @@
+#include <pollen/data/formats/detail/sealed_tensors.hpp>
+
+#include <pollen/data/formats/detail/safetensors_parts.hpp>
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+namespace pollen::detail {
+
+namespace {
+
+constexpr std::string_view no_checksum = "00000000";
+
+class Crc32 {
+  public:
+    void add(const void* data, std::size_t bytes) {
+        // crc32_z takes no data for the wish to begin anew.
+        if (bytes > 0) sum_ = crc32_z(sum_, static_cast<const unsigned char*>(data), bytes);
+    }
+    void add(std::string_view part) { add(part.data(), part.size()); }
+    std::string text() const {
+        char text[24];
+        std::snprintf(text, sizeof text, "%08lx", static_cast<unsigned long>(sum_ & 0xffffffff));
+        return text;
+    }
+
+  private:
+    uLong sum_ = 0;
+};
+
+std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+// Where the eight digits of the checksum are; npos if they are nowhere. A quote inside of a text is not written as it
+// is, so the key is unique.
+std::size_t place_of_checksum(std::string_view bytes) {
+    const std::string_view key = "\"checksum\":\"";
+    const std::size_t at = bytes.find(key);
+    return at == bytes.npos || bytes.size() - at < key.size() + no_checksum.size() ? bytes.npos : at + key.size();
+}
+
+// CRC-32 of the file as it is with a checksum of 0.
+std::string checksum_of(std::string_view bytes, std::size_t place) {
+    Crc32 sum;
+    sum.add(bytes.substr(0, place));
+    sum.add(no_checksum);
+    sum.add(bytes.substr(place + no_checksum.size()));
+    return sum.text();
+}
+
+}  // namespace
+
+void write_sealed(const std::string& path, TensorFile file, const Seal& seal) {
+    file.metadata["format"] = seal.format;
+    file.metadata["version"] = seal.version;
+    file.metadata["checksum"] = no_checksum;
+    Crc32 sum;
+    each_safetensors_part(file, path, [&](const void* data, std::size_t bytes) { sum.add(data, bytes); });
+    file.metadata["checksum"] = sum.text();
+    write_safetensors(path, file);
+}
+
+void check_seal(Bytes bytes, const TensorFile& file, const Seal& seal) {
+    const std::string where = file.source() + ": metadata: ";
+    if (const std::string& format = metadata_text(file, "format", seal); format != seal.format)
+        throw FileError(where + "format: " + printable(format) + " is not " + seal.what);
+    if (const std::string& version = metadata_text(file, "version", seal); version != seal.version)
+        throw FileError(where + "version: " + printable(version) + "; this version of pollen reads " + seal.version);
+    const std::string_view text = text_of(bytes);
+    const std::size_t place = place_of_checksum(text);
+    if (place == text.npos) throw FileError(where + "there is no checksum; is it " + seal.what + "?");
+    const std::string_view saved = text.substr(place, no_checksum.size());
+    if (const std::string computed = checksum_of(text, place); saved != computed)
+        throw FileError(where + "checksum: " + printable(saved) + ", but what it holds has " + computed +
+                        "; the file is damaged");
+}
+
+TensorFile parse_sealed(Bytes bytes, const std::string& name, const Seal& seal, const ReadLimits& limits) {
+    TensorFile file = parse_safetensors(bytes, name, limits);
+    check_seal(bytes, file, seal);
+    return file;
+}
+
+TensorFile read_sealed(const std::string& path, const Seal& seal, const ReadLimits& limits) {
+    return parse_sealed(read_bytes(path, limits), path, seal, limits);
+}
+
+bool renew_checksum(std::span<std::byte> file) {
+    const std::size_t place = place_of_checksum(text_of(file));
+    if (place == std::string_view::npos) return false;
+    const std::string sum = checksum_of(text_of(file), place);
+    std::transform(sum.begin(), sum.end(), file.begin() + static_cast<std::ptrdiff_t>(place),
+                   [](char c) { return static_cast<std::byte>(c); });
+    return true;
+}
+
+const std::string& metadata_text(const TensorFile& file, const std::string& field, const Seal& seal) {
+    const auto at = file.metadata.find(field);
+    if (at == file.metadata.end())
+        throw FileError(file.source() + ": metadata: there is no " + field + "; is it " + seal.what + "?");
+    return at->second;
+}
+
+}  // namespace pollen::detail

@@ -1,0 +1,31 @@
+#include <pollen/data/io/detail/file_place.hpp>
+
+#include <pollen/data/io/file.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace pollen::detail {
+
+namespace {
+
+constexpr int most_links = 40;
+
+}  // namespace
+
+FilePlace place_of_file(const std::string& path) {
+    std::filesystem::path target = path;
+    for (int links = 0; links < most_links; ++links) {
+        std::error_code error;
+        const std::filesystem::path next = std::filesystem::read_symlink(target, error);
+        if (error) {
+            const std::string directory = target.parent_path().string();
+            return {target.string(), directory.empty() ? "." : directory, target.filename().string()};
+        }
+        target = target.parent_path() / next;  // an absolute `next` replaces all of it
+    }
+    throw FileError(path + ": cannot be saved: following its symbolic links: " + std::strerror(ELOOP));
+}
+
+}  // namespace pollen::detail

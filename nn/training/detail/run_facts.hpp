@@ -1,0 +1,27 @@
+#pragma once
+
+#include <pollen/nn/training/train.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace pollen::detail {
+
+// What a training run is. A resumed run must share `options` and `data` with the saved one.
+struct RunFacts {
+    std::map<std::string, std::string> options;  // "batch": "128", ...
+    std::map<std::string, std::string> data;     // "training inputs": their shape and a hash of all numbers, ...
+    std::int64_t steps = 0;                      // of the whole run
+    std::int64_t per_epoch = 1;                  // steps of an epoch
+    std::int64_t batch = 1;                      // items in each step of an epoch but the last
+    int memories = 0;                            // of the optimiser
+    bool validation = false;
+};
+
+// Goes through all data once.
+template <Real T>
+RunFacts run_facts(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
+                   const TrainOptions& options, const Dataset<T>* validation, std::int64_t per_epoch);
+
+}  // namespace pollen::detail
