@@ -16,16 +16,6 @@ namespace {
 
 constexpr double slice = 0.2;  // seconds that a thread stays with one chain while others wait
 
-std::string what_of(const std::exception_ptr& error) {
-    try {
-        std::rethrow_exception(error);
-    } catch (const std::exception& e) {
-        return e.what();
-    } catch (...) {
-        return "something that is not a std::exception was thrown";
-    }
-}
-
 class Run {
   public:
     explicit Run(RunPlan plan) : plan_(std::move(plan)) {}
@@ -225,11 +215,13 @@ class Run {
 template <Real T>
 Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, const std::string& sampler,
                     const RunOptions& options, const std::vector<Quantity>& extra, double state_bytes) {
-    RunPlan plan = make_plan(potential, sampler, options, extra, state_bytes);
-    std::vector<std::unique_ptr<AnyChain>> chains;
-    for (std::int64_t c = 0; c < options.chains; ++c)
-        chains.push_back(make_chain(potential, begin, options, static_cast<std::uint32_t>(c)));
-    return Run(std::move(plan))(std::move(chains));
+    return with_errors_at("run_chains", [&] {
+        RunPlan plan = make_plan(potential, sampler, options, extra, state_bytes);
+        std::vector<std::unique_ptr<AnyChain>> chains;
+        for (std::int64_t c = 0; c < options.chains; ++c)
+            chains.push_back(make_chain(potential, begin, options, static_cast<std::uint32_t>(c)));
+        return Run(std::move(plan))(std::move(chains));
+    });
 }
 
 template Draws run_chains_of(const Potential<float>&, const BeginChain<float>&, const std::string&, const RunOptions&,
