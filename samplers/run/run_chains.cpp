@@ -29,6 +29,10 @@ class Run {
             runners_.emplace_back(plan_, static_cast<std::uint32_t>(c), std::move(chains[c]),
                                   o.keep ? values_.fresh_data() + static_cast<std::int64_t>(c) * block : nullptr);
         begin_all();
+        if (!o.directory.empty()) {
+            for (ChainRunner& runner : runners_) disk_ += runner.disk();
+            check_disk(plan_, disk_);
+        }
         open_all();
         return draw();
     }
@@ -74,8 +78,8 @@ class Run {
         } else {
             progress.say(std::to_string(o.chains) + " chains of " + std::to_string(plan_.steps()) + " steps (" +
                          std::to_string(o.warmup) + " of warm-up) on " +
-                         std::to_string(std::min<std::int64_t>(thread_count(), o.chains)) +
-                         " threads; memory: " + memory_of(plan_).text());
+                         std::to_string(std::min<std::int64_t>(thread_count(), o.chains)) + " threads; memory: " +
+                         memory_of(plan_).text() + (o.directory.empty() ? "" : "; disk: at most " + bytes_text(disk_)));
             if (runners_.front().resumed()) progress.say(resumed_text(*std::min_element(first.begin(), first.end())));
         }
         busy_.assign(runners_.size(), 0);
@@ -202,6 +206,7 @@ class Run {
     RunPlan plan_;
     Tensor<double> values_;
     std::deque<ChainRunner> runners_;
+    double disk_ = 0;  // the most bytes that its files take
     std::mutex mutex_;
     std::vector<char> busy_;
     std::vector<std::size_t> closed_;
