@@ -25,7 +25,7 @@ void check_fraction(const std::string& sampler, const char* name, double x) {
 }
 
 void check_saved_size(const char* name, std::size_t size, std::size_t expected) {
-    if (size != 0 && size != expected)
+    if (size != expected)
         throw ValueError(std::string(name) + " has " + std::to_string(size) + " numbers; " + std::to_string(expected) +
                          " are expected");
 }

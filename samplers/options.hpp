@@ -29,8 +29,8 @@ void check_positive(const std::string& sampler, const char* name, double x);
 // Throws `Nuts: target_acceptance is 1; it must be between 0 and 1` unless 0 < x < 1.
 void check_fraction(const std::string& sampler, const char* name, double x);
 
-// What a chain may find when it visits a saved state: throws a ValueError unless the vector has `size` numbers, or
-// none; unless the count is from 0 to 10^15.
+// For a chain that has visited a saved state: throws a ValueError unless the vector has as many numbers as expected, or
+// unless the count is from 0 to 10^15.
 void check_saved_size(const char* name, std::size_t size, std::size_t expected);
 void check_saved_count(const char* name, std::int64_t count);
 

@@ -317,10 +317,10 @@ class StanCsvReader::File {
                            [&](const StatisticColumn* column) { return column && column->which == which; });
     }
 
+    std::int64_t blank_line = 0;  // the number of the first blank line after the names of the columns
     std::vector<const StatisticColumn*> statistics;  // of the first columns; null for one of an unknown name
     std::vector<std::int64_t> places;                // where each column goes in a draw
     std::int64_t rows = 0, warmup_rows = 0, max_depth = 10;
-    std::int64_t blank_line = 0;  // the number of the first blank line after the names of the columns
     bool columns_read = false, in_metric = false;
 };
 

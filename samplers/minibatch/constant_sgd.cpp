@@ -70,8 +70,8 @@ class ConstantSgdChain final : public detail::StochasticWalk<T> {
         visitor.number("step_size", scalar_);
         visitor.vector("steps_diagonal", diagonal_);
         visitor.vector("noise_factor", factor_);
-        check_saved_size("steps_diagonal", diagonal_.size(), d);
-        check_saved_size("noise_factor", factor_.size(), d * d);
+        if (!diagonal_.empty()) check_saved_size("steps_diagonal", diagonal_.size(), d);
+        if (!factor_.empty()) check_saved_size("noise_factor", factor_.size(), d * d);
     }
 
   private:

@@ -56,7 +56,7 @@ class SghmcChain final : public detail::MomentumWalk<T> {
         estimate_.visit(visitor, this->position_.size());
         visitor.number("noise", noise_);
         visitor.vector("noise_diagonal", diagonal_);
-        check_saved_size("noise_diagonal", diagonal_.size(), this->position_.size());
+        if (!diagonal_.empty()) check_saved_size("noise_diagonal", diagonal_.size(), this->position_.size());
     }
 
   private:

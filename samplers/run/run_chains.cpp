@@ -29,10 +29,7 @@ class Run {
             runners_.emplace_back(plan_, static_cast<std::uint32_t>(c), std::move(chains[c]),
                                   o.keep ? values_.fresh_data() + static_cast<std::int64_t>(c) * block : nullptr);
         begin_all();
-        if (!o.directory.empty()) {
-            for (ChainRunner& runner : runners_) disk_ += runner.disk();
-            check_disk(plan_, disk_);
-        }
+        if (!o.directory.empty()) disk_ = disk();
         open_all();
         return draw();
     }
@@ -59,11 +56,19 @@ class Run {
     void open_all() {
         try {
             for (ChainRunner& runner : runners_) runner.open();
+            if (!plan_.options.directory.empty())
+                check_disk(plan_.options.directory, disk(), runners_.front().resumed());
             for (ChainRunner& runner : runners_) runner.start();
         } catch (...) {
             for (ChainRunner& runner : runners_) runner.undo_open();
             throw;
         }
+    }
+
+    double disk() {
+        double bytes = 0;
+        for (ChainRunner& runner : runners_) bytes += runner.disk();
+        return bytes;
     }
 
     // Runs all chains to their end, or until the run is stopped.

@@ -100,7 +100,7 @@ void HamiltonianChain<T>::find_step_size(Random& random, bool stoppable) {
         if (step_size_ > 1e7)
             throw ValueError(std::string(this->name_) +
                              ": steps of any size are accepted; the density does not fall off");
-        if (step_size_ < 1e-30)
+        if (!(step_size_ >= 1e-30))
             throw ValueError(std::string(this->name_) +
                              ": no step is small enough to be accepted; is the gradient that of the density?");
     }

@@ -60,8 +60,7 @@ class NoiseEstimate {
             return;
         }
         visitor.vector("noise_sums", sums_);
-        const std::size_t size = matrix_ ? dimensions * dimensions : dimensions;
-        check_saved_size("noise_sums", sums_.empty() ? size + 1 : sums_.size(), size);
+        check_saved_size("noise_sums", sums_.size(), matrix_ ? dimensions * dimensions : dimensions);
     }
 
   private:

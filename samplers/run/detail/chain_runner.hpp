@@ -30,9 +30,10 @@ class ChainRunner {
     // Removes the file and the state, if this run made them.
     void undo_open();
 
-    // The most bytes that its files take, once it has begun.
+    // The most bytes that it writes from here on: after begin() all that its files take, after open() what is left.
     double disk() {
-        return disk_of_chain(*plan_, facts_, [this](StateVisitor& v) { visit(v, state_.temperature); });
+        const auto chain = [this](StateVisitor& v) { visit(v, state_.temperature); };
+        return finished() && saved_ ? 0 : disk_of_chain(*plan_, facts_, chain, state_.draws);
     }
     bool finished() const { return state_.steps >= plan_->steps(); }
     std::int64_t steps() const { return state_.steps; }

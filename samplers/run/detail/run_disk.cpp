@@ -43,16 +43,17 @@ double row_bytes(const RunPlan& plan, const ChainFacts& facts) {
 
 }  // namespace
 
-double disk_of_chain(const RunPlan& plan, const ChainFacts& facts, const VisitState& chain) {
+double disk_of_chain(const RunPlan& plan, const ChainFacts& facts, const VisitState& chain, std::int64_t saved) {
     const RunOptions& o = plan.options;
-    const auto draws = static_cast<double>(o.draws), dimensions = static_cast<double>(plan.dimensions);
-    const double warmup = o.save_warmup ? static_cast<double>(o.warmup / o.thin + 1) : 0;
+    const auto draws = static_cast<double>(o.draws), left = static_cast<double>(o.draws - saved),
+               dimensions = static_cast<double>(plan.dimensions);
+    const double warmup = o.save_warmup && saved == 0 ? static_cast<double>(o.warmup / o.thin + 1) : 0;
     const double metric = facts.metric == MetricKind::dense      ? dimensions * dimensions
                           : facts.metric == MetricKind::diagonal ? dimensions
                                                                  : 0;
     double texts = 3000;  // the header of the file, what it says of the warm-up, and its end
     for (const auto& [name, text] : plan.about) texts += static_cast<double>(name.size() + text.size());
-    const double rows = (draws + warmup) * row_bytes(plan, facts) + metric * number_bytes;
+    const double rows = (left + warmup) * row_bytes(plan, facts) + metric * number_bytes;
     Counter counter(plan.dimensions);
     chain(counter);
     // A number for each draw that met an energy which is not finite, and a checksum for each block of rows.
@@ -60,23 +61,15 @@ double disk_of_chain(const RunPlan& plan, const ChainFacts& facts, const VisitSt
     return names_bytes(plan) + texts + rows + 2 * state;
 }
 
-void check_disk(const RunPlan& plan, double bytes) {
-    const std::filesystem::path directory = plan.options.directory;
+void check_disk(const std::string& directory, double bytes, bool resumed) {
     std::error_code error;
-    for (std::int64_t c = 1; c <= plan.options.chains; ++c) {
-        for (const char* ending : {".csv", ".state"}) {
-            const std::uintmax_t held =
-                std::filesystem::file_size(directory / ("chain_" + std::to_string(c) + ending), error);
-            if (!error) bytes -= static_cast<double>(held);
-        }
-    }
     const std::filesystem::space_info space = std::filesystem::space(directory, error);
     // A file system that does not know how much is free is not asked.
     if (error || space.available == static_cast<std::uintmax_t>(-1)) return;
     const auto available = static_cast<double>(space.available);
     if (bytes <= available) return;
-    throw FileError(plan.options.directory + ": the files of this run need up to " + bytes_text(bytes) +
-                    (plan.options.resume ? " more" : "") + " of disk space, but only " + bytes_text(available) +
+    throw FileError(directory + ": the files of this run need up to " + bytes_text(bytes) + (resumed ? " more" : "") +
+                    " of disk space, but only " + bytes_text(available) +
                     " are free; draw less, thin more, or choose another directory");
 }
 

@@ -4,12 +4,11 @@
 
 namespace pollen::detail {
 
-// The most bytes that the files of one chain take: the rows of its draws, its state, and the new state beside the old
-// one while it is replaced. `chain` visits the state of the chain when it begins.
-double disk_of_chain(const RunPlan& plan, const ChainFacts& facts, const VisitState& chain);
+// The most bytes that one chain writes after the draws that are `saved`: the rows of the other draws, the state, and
+// the new state beside the old one while it is replaced. `chain` visits the state of the chain.
+double disk_of_chain(const RunPlan& plan, const ChainFacts& facts, const VisitState& chain, std::int64_t saved = 0);
 
-// Throws unless the file system has so many bytes for the files of the run, less those that its files in the directory
-// have already.
-void check_disk(const RunPlan& plan, double bytes);
+// Throws unless the file system has so many bytes for the files of the run; `resumed`: beside those that they have.
+void check_disk(const std::string& directory, double bytes, bool resumed);
 
 }  // namespace pollen::detail

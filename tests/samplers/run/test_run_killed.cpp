@@ -74,12 +74,13 @@ BOOST_AUTO_TEST_CASE(killed_at_any_moment_and_resumed_the_files_are_the_same) {
     }
 }
 
-// A run in another process is left alone, whatever it is doing; it is stopped in its middle here.
+// A run in another process is left alone, whatever it is doing. It is stopped here before any of its chains can be
+// done.
 BOOST_AUTO_TEST_CASE(two_processes_do_not_run_in_one_directory) {
     const TemporaryDirectory folder;
     const Draws whole = run(quiet(folder / "whole"), Kind::walk);
     RunOptions options = quiet(folder / "run");
-    const pid_t other = start_case("run_killed/child", options.directory + " 0 200 -1 " + std::to_string(SIGSTOP));
+    const pid_t other = start_case("run_killed/child", options.directory + " 0 40 -1 " + std::to_string(SIGSTOP));
     BOOST_TEST(WIFSTOPPED(status_of(other, WUNTRACED)));
     const std::string csv = options.directory + "/chain_1.csv", state = options.directory + "/chain_1.state";
     const std::string before = contents(csv) + contents(state);
