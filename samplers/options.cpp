@@ -24,6 +24,17 @@ void check_fraction(const std::string& sampler, const char* name, double x) {
     check_option(x > 0 && x < 1, sampler, name, to_text(x), "be between 0 and 1");
 }
 
+void check_saved_size(const char* name, std::size_t size, std::size_t expected) {
+    if (size != expected)
+        throw ValueError(std::string(name) + " has " + std::to_string(size) + " numbers; " + std::to_string(expected) +
+                         " are expected");
+}
+
+void check_saved_count(const char* name, std::int64_t count) {
+    if (count < 0 || count > 1'000'000'000'000'000)
+        throw ValueError(std::string(name) + " is " + std::to_string(count) + ", which is impossible");
+}
+
 // The checksum is FNV-1a of the bits.
 std::string numbers_text(const std::vector<double>& numbers) {
     std::string text;

@@ -3,6 +3,7 @@
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -27,6 +28,11 @@ void check_option(bool good, const std::string& sampler, const char* name, const
 void check_positive(const std::string& sampler, const char* name, double x);
 // Throws `Nuts: target_acceptance is 1; it must be between 0 and 1` unless 0 < x < 1.
 void check_fraction(const std::string& sampler, const char* name, double x);
+
+// For a chain that has visited a saved state: throws a ValueError unless the vector has as many numbers as expected, or
+// unless the count is from 0 to 10^15.
+void check_saved_size(const char* name, std::size_t size, std::size_t expected);
+void check_saved_count(const char* name, std::int64_t count);
 
 // "[1 2 3]" for up to 16 numbers; for more, how many they are and a checksum.
 std::string numbers_text(const std::vector<double>& numbers);

@@ -1,5 +1,6 @@
 #include <pollen/autograd/math.hpp>
 #include <pollen/samplers/adaptation/dual_averaging.hpp>
+#include <pollen/samplers/options.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -30,6 +31,7 @@ void DualAveraging::visit(StateVisitor& visitor) {
     visitor.number("averaging_mean", mean_);
     visitor.number("averaging_average", average_);
     visitor.integer("averaging_count", count_);
+    check_saved_count("averaging_count", count_);
 }
 
 }  // namespace pollen

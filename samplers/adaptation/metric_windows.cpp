@@ -1,6 +1,7 @@
 #include <pollen/samplers/adaptation/metric_windows.hpp>
 
 #include <pollen/autograd/support/error.hpp>
+#include <pollen/samplers/options.hpp>
 
 #include <algorithm>
 
@@ -43,6 +44,7 @@ void WarmupWindows::advance(std::int64_t step) {
 void WarmupWindows::visit(StateVisitor& visitor) {
     visitor.integer("window_size", size_);
     visitor.integer("window_end", next_);
+    check_saved_count("window_size", size_);
 }
 
 WindowMoments::WindowMoments(bool dense, std::int64_t size)
@@ -86,6 +88,7 @@ std::vector<double> WindowMoments::regularised() const {
 
 void WindowMoments::visit(StateVisitor& visitor) {
     visitor.integer("window_count", count_);
+    check_saved_count("window_count", count_);
     visitor.vector("window_mean", mean_);
     visitor.vector("window_squares", squares_);
 }

@@ -6,6 +6,7 @@
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/samplers/calibration/detail/simulations.hpp>
+#include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/diagnostics/detail/draws_math.hpp>
 #include <pollen/samplers/diagnostics/detail/text_table.hpp>
 #include <pollen/samplers/diagnostics/diagnostics.hpp>
@@ -119,8 +120,10 @@ std::string summary(const GewekeTest& test, double level) {
 
 namespace detail {
 
+namespace {
+
 template <Real T>
-GewekeTest geweke_test_chains(const Simulation<T>& model, const BeginChain<T>& begin, const GewekeOptions& options) {
+GewekeTest tested(const Simulation<T>& model, const BeginChain<T>& begin, const GewekeOptions& options) {
     check(options);
     check_simulation(who, model);
     std::vector<BothDraws> both(static_cast<std::size_t>(options.chains));
@@ -149,6 +152,13 @@ GewekeTest geweke_test_chains(const Simulation<T>& model, const BeginChain<T>& b
         result.moments.push_back(compare(done[0].names[k] + "^2", prior, chain, result.chains));
     }
     return result;
+}
+
+}  // namespace
+
+template <Real T>
+GewekeTest geweke_test_chains(const Simulation<T>& model, const BeginChain<T>& begin, const GewekeOptions& options) {
+    return with_errors_at(who, [&] { return tested(model, begin, options); });
 }
 
 template GewekeTest geweke_test_chains(const Simulation<float>&, const BeginChain<float>&, const GewekeOptions&);

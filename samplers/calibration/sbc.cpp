@@ -6,6 +6,7 @@
 #include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/nn/distributions/detail/incomplete.hpp>
 #include <pollen/samplers/calibration/detail/simulations.hpp>
+#include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/diagnostics/detail/text_table.hpp>
 #include <pollen/samplers/diagnostics/diagnostics.hpp>
 
@@ -174,9 +175,10 @@ std::string summary(const Calibration& c, double level) {
 
 namespace detail {
 
+namespace {
+
 template <Real T>
-Calibration calibrate_chains(const Simulation<T>& model, const BeginChain<T>& begin,
-                             const CalibrationOptions& options) {
+Calibration calibrated(const Simulation<T>& model, const BeginChain<T>& begin, const CalibrationOptions& options) {
     check(options);
     check_simulation(who, model);
     const auto n = static_cast<std::size_t>(options.replications);
@@ -218,6 +220,14 @@ Calibration calibrate_chains(const Simulation<T>& model, const BeginChain<T>& be
         test_uniformity(q, options.draws + 1, options.bins);
     }
     return result;
+}
+
+}  // namespace
+
+template <Real T>
+Calibration calibrate_chains(const Simulation<T>& model, const BeginChain<T>& begin,
+                             const CalibrationOptions& options) {
+    return with_errors_at(who, [&] { return calibrated(model, begin, options); });
 }
 
 template Calibration calibrate_chains(const Simulation<float>&, const BeginChain<float>&, const CalibrationOptions&);

@@ -65,6 +65,8 @@ struct Draws {
     bool interrupted = false;
     // What was asked for: steps of warm-up, steps for a draw, draws of each chain (0: not known).
     std::int64_t warmup = 0, thin = 1, asked = 0;
+    // Of files that were read: "chain 2 holds 225 of 20000 draws" for each that has fewer than its header says.
+    std::vector<std::string> incomplete = {};
 
     // Draws of each chain. A run that ended early has the length that gives the most draws in all; the files have the
     // rest.

@@ -76,6 +76,13 @@ std::string wrong_temperature_text(const Draws& draws) {
            to_text(asked) + ": the step is too large, or they have not arrived.";
 }
 
+// "chain 1 holds 7 of 60 draws, chain 2 holds 5 of 60 draws": the files that have fewer draws than they say.
+std::string incomplete_text(const Draws& draws) {
+    std::string text;
+    for (const std::string& one : draws.incomplete) text += (text.empty() ? "" : ", ") + one;
+    return text;
+}
+
 // Why there is nothing to summarise; empty if there is something.
 std::string no_draws_text(const Draws& draws) {
     if (draws.size() > 0) {
@@ -83,6 +90,7 @@ std::string no_draws_text(const Draws& draws) {
         return "no draws that count: the weight of all " + std::to_string(draws.size()) +
                " is 0; they fell into the exploration part of a cycle, or their steps were 0";
     }
+    if (!draws.incomplete.empty()) return "no draws: " + incomplete_text(draws);
     if (!draws.interrupted) return "no draws: none were asked for";
     std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
     for (const ChainRecord& r : draws.chains) {
@@ -143,6 +151,10 @@ class Summarised {
         options_.remarks = remarks_;
         options_.network = draws.network;
         if (draws.interrupted) options_.asked = draws.asked;
+        if (!draws.incomplete.empty())
+            more_.push_back("The files are not complete: " + incomplete_text(draws) +
+                            ". The run was interrupted, or a file was cut; all chains are cut to " +
+                            std::to_string(draws.size()) + " draws.");
         for (std::string text : {wrong_temperature_text(draws), invalid_text(draws)})
             if (!text.empty()) more_.push_back(std::move(text));
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,7 +53,8 @@ class StanCsvRows {
 std::vector<std::string> write_stan_csv(const std::string& directory, const Draws& draws, StanCsvHeader header = {});
 
 // Reads such a file, ours or CmdStan's, row by row; it keeps one row in memory. Everything is checked, and a FileError
-// names the line. A last line without an end, which a crash may leave, is ignored.
+// names the line. A last line without an end, which a crash may leave, is ignored. Blank lines may be at the beginning
+// and at the end alone.
 class StanCsvReader {
   public:
     // Reads the first `bytes` of the file, and nothing after them.
@@ -64,6 +66,9 @@ class StanCsvReader {
 
     const std::vector<Quantity>& quantities() const;
     const StanCsvHeader& header() const;
+    // How many draws the header says there are; nothing if it does not say so. The file of a run that was interrupted
+    // has fewer. More are refused.
+    std::optional<std::int64_t> announced() const;
 
     struct Row {
         StepStatistics statistics;
@@ -87,7 +92,8 @@ class StanCsvReader {
     std::unique_ptr<File> file_;
 };
 
-// The draws, without warm-up, of several chains of one model. All have as many as the shortest.
+// The draws, without warm-up, of several chains of one model. All have as many as the shortest. If a file has fewer
+// draws than its header says, `interrupted` is set, and the summary says how many each chain has.
 Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits = {});
 // ... of one file, or of chain_1.csv, chain_2.csv, ... in a directory.
 Draws read_stan_csv(const std::string& path, const ReadLimits& limits = {});

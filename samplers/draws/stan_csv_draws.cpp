@@ -1,4 +1,5 @@
 #include <pollen/data/io/atomic_file.hpp>
+#include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #include <algorithm>
@@ -50,7 +51,9 @@ std::vector<std::string> write_stan_csv(const std::string& directory, const Draw
     return files;
 }
 
-Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits) {
+namespace {
+
+Draws read_all(std::span<const std::string> paths, const ReadLimits& limits) {
     if (paths.empty()) throw ValueError("read_stan_csv: no files are named");
     Draws draws;
     std::vector<std::vector<double>> values;
@@ -81,6 +84,11 @@ Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits
             record.gradient_count += row.statistics.gradients;
         }
         record.chain = reader.header().chain;
+        const std::int64_t announced = reader.announced().value_or(0);
+        draws.asked = std::max(draws.asked, announced);
+        if (record.draws() < announced)
+            draws.incomplete.push_back("chain " + std::to_string(record.chain) + " holds " +
+                                       std::to_string(record.draws()) + " of " + std::to_string(announced) + " draws");
         record.step_size_after_warmup = reader.step_size();
         record.inverse_metric = reader.inverse_metric();
         record.warmup_seconds = reader.warmup_seconds();
@@ -100,8 +108,15 @@ Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits
         draws.chains[c].resize(shortest);
         values[c] = {};
     }
+    draws.interrupted = !draws.incomplete.empty();
     draws.files.assign(paths.begin(), paths.end());
     return draws;
+}
+
+}  // namespace
+
+Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits) {
+    return detail::with_errors_at("read_stan_csv", [&] { return read_all(paths, limits); });
 }
 
 Draws read_stan_csv(const std::string& path, const ReadLimits& limits) {

@@ -83,11 +83,17 @@ class StanCsvReader::File {
     bool next(Row& row, bool values) {
         std::string_view line;
         while (lines.next(line)) {
-            if (trim(line).empty()) continue;
+            if (trim(line).empty()) {
+                if (blank_line == 0) blank_line = lines.number;
+                continue;
+            }
             if (line[0] == '#') {
                 comment(line);
                 continue;
             }
+            if (blank_line > 0) detail::fail_at_line(lines.name(), blank_line, "is blank, and rows of draws follow it");
+            if (announced && rows - warmup_rows >= header.draws)
+                lines.fail("is a row too many: the header announces " + std::to_string(header.draws) + " draws");
             parse(line, row, values);
             row.warmup = rows++ < warmup_rows;
             return true;
@@ -100,6 +106,7 @@ class StanCsvReader::File {
     StanCsvHeader header;
     double adapted = nothing, warmup_seconds = nothing, sampling_seconds = nothing;
     std::vector<double> inverse_metric;
+    bool announced = false;  // the header has the number of draws
 
   private:
     double number(std::string_view text, const std::string& field) const {
@@ -152,7 +159,7 @@ class StanCsvReader::File {
         }
         if (value.ends_with("(Default)")) value = trim(value.substr(0, value.size() - 9));
         if (key == "num_warmup") header.warmup = count(value, "num_warmup", 0);
-        if (key == "num_samples") header.draws = count(value, "num_samples", 0);
+        if (key == "num_samples") header.draws = count(value, "num_samples", 0), announced = true;
         if (key == "thin") header.thin = count(value, "thin", 1);
         if (key == "id" || key == "chain_id") header.chain = count(value, "id", 0);
         if (key == "max_depth") max_depth = std::min<std::int64_t>(count(value, "max_depth", 0), 1'000'000);
@@ -310,6 +317,7 @@ class StanCsvReader::File {
                            [&](const StatisticColumn* column) { return column && column->which == which; });
     }
 
+    std::int64_t blank_line = 0;  // the number of the first blank line after the names of the columns
     std::vector<const StatisticColumn*> statistics;  // of the first columns; null for one of an unknown name
     std::vector<std::int64_t> places;                // where each column goes in a draw
     std::int64_t rows = 0, warmup_rows = 0, max_depth = 10;
@@ -325,6 +333,9 @@ StanCsvReader::~StanCsvReader() = default;
 
 const std::vector<Quantity>& StanCsvReader::quantities() const { return file_->quantities; }
 const StanCsvHeader& StanCsvReader::header() const { return file_->header; }
+std::optional<std::int64_t> StanCsvReader::announced() const {
+    return file_->announced ? std::optional(file_->header.draws) : std::nullopt;
+}
 bool StanCsvReader::next(Row& row, bool values) { return file_->next(row, values); }
 double StanCsvReader::step_size() const { return file_->adapted; }
 const std::vector<double>& StanCsvReader::inverse_metric() const { return file_->inverse_metric; }

@@ -31,6 +31,7 @@ class HmcChain final : public detail::HamiltonianChain<T> {
 
   private:
     void refresh(Random& random);
+    detail::Trajectory travel(Random& random);
     std::int64_t length(Random& random) const;
 
     using detail::HamiltonianChain<T>::z_;
@@ -39,6 +40,7 @@ class HmcChain final : public detail::HamiltonianChain<T> {
 
     Hmc options_;
     std::int64_t has_momentum_ = 0;  // 1 if there is a momentum that can be kept in part
+    std::vector<T> old_momentum_;    // from before the step, if it is kept in part
 };
 
 // p' = alpha p + sqrt(1 - alpha^2) r
@@ -62,8 +64,24 @@ template <Real T>
 std::int64_t HmcChain<T>::length(Random& random) const {
     if (options_.steps.high > 0) return options_.steps.draw(random);
     const double n = std::round(options_.time.draw(random) / this->step_size_);
-    return n < static_cast<double>(options_.max_steps) ? std::max<std::int64_t>(1, static_cast<std::int64_t>(n))
-                                                       : options_.max_steps;
+    if (n < 1) return 1;
+    return n < static_cast<double>(options_.max_steps) ? static_cast<std::int64_t>(n) : options_.max_steps;
+}
+
+// Draws a momentum and makes a trajectory from there. If it is stopped, the momentum is again the one before.
+template <Real T>
+detail::Trajectory HmcChain<T>::travel(Random& random) {
+    const std::int64_t had_momentum = has_momentum_;
+    if (options_.alpha > 0) old_momentum_ = z_.momentum;
+    try {
+        refresh(random);
+        return detail::trajectory(*this->potential_, metric_, this->beta(), this->step_size_, length(random), z_,
+                                  trial_, this->check_stop_);
+    } catch (...) {
+        has_momentum_ = had_momentum;
+        if (options_.alpha > 0) std::swap(z_.momentum, old_momentum_);
+        throw;
+    }
 }
 
 // p' = alpha p + sqrt(1 - alpha^2) r, r ~ N(0, M); a trajectory from (q, p') to (q*, p*); q* with probability
@@ -72,11 +90,9 @@ template <Real T>
 StepStatistics HmcChain<T>::step() {
     Random random = this->random();
     this->prepare(random);
-    refresh(random);
     StepStatistics s;
     s.step_size = this->step_size_;
-    const detail::Trajectory way =
-        detail::trajectory(*this->potential_, metric_, this->beta(), this->step_size_, length(random), z_, trial_);
+    const detail::Trajectory way = travel(random);
     s.gradients = way.gradients;
     s.invalid = way.invalid;
     s.acceptance = way.acceptance();

@@ -21,7 +21,7 @@ class MalaChain final : public detail::HamiltonianChain<T> {
           e_(options.step_size),
           drift_(z_.position.size()),
           scratch_(z_.position.size()) {
-        this->step_size_ = std::sqrt(e_ / this->beta());
+        this->step_size_ = this->first_step_size_ = std::sqrt(e_ / this->beta());
     }
 
     StepStatistics step() override;

@@ -51,6 +51,8 @@ class NutsChain final : public detail::HamiltonianChain<T> {
           options_(options) {
         for (detail::Phase<T>& end : ends_) end.resize(z_.position.size());
         whole_.resize(z_.position.size());
+        proposal_.position.resize(z_.position.size());
+        proposal_.gradient.resize(z_.position.size());
     }
 
     StepStatistics step() override;
@@ -61,11 +63,12 @@ class NutsChain final : public detail::HamiltonianChain<T> {
     }
 
   private:
-    // What is known of a trajectory so far.
+    // What is known of a trajectory so far. Its proposal is in proposal_ once one of its points was taken.
     struct Progress {
         Energy energy;       // where it began
         double kinetic = 0;  // where it began
         double sum_acceptance = 0;
+        bool moved = false;
         StepStatistics statistics;
     };
 
@@ -84,6 +87,7 @@ class NutsChain final : public detail::HamiltonianChain<T> {
     // Room to work in: the next step depends on none of what follows.
     std::array<detail::Phase<T>, 2> ends_;  // the ends at which the trajectory grows: backward, forward
     Tree whole_;                            // first is its backward end, last its forward end
+    detail::Proposal<T> proposal_;          // the present position stays as it is until the step is complete
     std::vector<Tree> trees_;               // a stack of trees that wait for their other half, the newest leaf on top
 };
 
@@ -115,6 +119,7 @@ void NutsChain<T>::begin_tree(Random& random, Progress& progress) {
 // Makes one leapfrog step from z; the new point becomes the tree `leaf`.
 template <Real T>
 Cut NutsChain<T>::add_leaf(detail::Phase<T>& z, double step_size, Tree& leaf, Progress& progress) {
+    this->check_stop();
     this->leapfrog(step_size, z);
     ++progress.statistics.gradients;
     const double error = energy_difference(z.energy, progress.energy) * this->beta() + (z.kinetic - progress.kinetic);
@@ -185,10 +190,8 @@ Cut NutsChain<T>::double_tree(Uniforms& uniform, Progress& progress) {
     ++depth;
     Tree& added = trees_[0];
     if (added.log_weight > whole_.log_weight || uniform() < math::exp(added.log_weight - whole_.log_weight)) {
-        std::swap(z_.position, added.proposal.position);
-        std::swap(z_.gradient, added.proposal.gradient);
-        z_.energy = added.proposal.energy;
-        z_.kinetic = added.proposal.kinetic;
+        std::swap(proposal_, added.proposal);
+        progress.moved = true;
     }
     whole_.log_weight = detail::log_sum_exp(whole_.log_weight, added.log_weight);
     return join(forward);
@@ -204,6 +207,12 @@ StepStatistics NutsChain<T>::step() {
     begin_tree(random, progress);
     Uniforms uniform(random);
     while (double_tree(uniform, progress) == Cut::none) {
+    }
+    if (progress.moved) {
+        std::swap(z_.position, proposal_.position);
+        std::swap(z_.gradient, proposal_.gradient);
+        z_.energy = proposal_.energy;
+        z_.kinetic = proposal_.kinetic;
     }
     s.acceptance = progress.sum_acceptance / static_cast<double>(s.gradients);
     s.energy = z_.energy.total() * this->beta();
@@ -237,8 +246,8 @@ std::string Nuts::describe() const {
 }
 
 double Nuts::state_bytes(std::int64_t size, std::size_t number) const {
-    // Four points of phase space, and a tree of up to nine vectors for each doubling.
-    return vector_bytes(16 + 9 * static_cast<double>(max_depth + 2), size, number) +
+    // Four points of phase space, a proposal, and a tree of up to nine vectors for each doubling.
+    return vector_bytes(18 + 9 * static_cast<double>(max_depth + 2), size, number) +
            detail::metric_bytes(metric, size, number, warmup.metric);
 }
 

@@ -58,6 +58,7 @@ class TemperingChain final : public detail::FullBatchChain<T> {
     }
 
   private:
+    Move move(std::size_t k, std::int64_t steps, Random& random);
     Move hmc(Rung<T>& rung, std::int64_t steps, Random& random);
     Move metropolis(Rung<T>& rung, std::int64_t steps, Random& random);
     void swap(Random& random);
@@ -66,7 +67,7 @@ class TemperingChain final : public detail::FullBatchChain<T> {
     bool adapts_;
     double target_;
     Metric<T> metric_;
-    std::vector<Rung<T>> rungs_;
+    std::vector<Rung<T>> rungs_, before_;  // before_: before a step that may be stopped
     detail::Phase<T> trial_;
 };
 
@@ -98,7 +99,7 @@ Move TemperingChain<T>::hmc(Rung<T>& rung, std::int64_t steps, Random& random) {
     metric_.draw_momentum(random, z.momentum);
     z.kinetic = metric_.kinetic(z.momentum.data(), z.momentum.data());
     const detail::Trajectory way =
-        detail::trajectory(*this->potential_, metric_, rung.beta, rung.step_size, steps, z, trial_);
+        detail::trajectory(*this->potential_, metric_, rung.beta, rung.step_size, steps, z, trial_, this->check_stop_);
     const Move move{way.acceptance(), way.gradients, way.invalid};
     if (random.uniform<double>() < move.acceptance) std::swap(z, trial_);
     return move;
@@ -110,6 +111,7 @@ Move TemperingChain<T>::metropolis(Rung<T>& rung, std::int64_t steps, Random& ra
     const T scale = static_cast<T>(rung.step_size);
     Move move;
     for (std::int64_t k = 0; k < steps; ++k) {
+        this->check_stop();
         random.fill_normal(trial_.position);
         for (std::size_t i = 0; i < z.position.size(); ++i)
             trial_.position[i] = z.position[i] + scale * trial_.position[i];
@@ -136,22 +138,36 @@ void TemperingChain<T>::swap(Random& random) {
     }
 }
 
+// Moves one rung, and adapts it in the warm-up.
+template <Real T>
+Move TemperingChain<T>::move(std::size_t k, std::int64_t steps, Random& random) {
+    Rung<T>& rung = rungs_[k];
+    const Move move =
+        options_.kernel == Tempering::Kernel::hmc ? hmc(rung, steps, random) : metropolis(rung, steps, random);
+    if (adapts_ && this->step_ < this->warmup_steps_) {
+        rung.step_size = rung.averaging.learn(move.acceptance);
+        if (this->step_ == this->warmup_steps_ - 1) rung.step_size = rung.averaging.average();
+    }
+    return move;
+}
+
 template <Real T>
 StepStatistics TemperingChain<T>::step() {
     Random random = this->random();
     const std::int64_t steps = options_.steps.draw(random);
     StepStatistics s;
     s.step_size = rungs_[0].step_size;
-    const bool hmc = options_.kernel == Tempering::Kernel::hmc;
-    for (std::size_t k = 0; k < rungs_.size(); ++k) {
-        Rung<T>& rung = rungs_[k];
-        const Move move = hmc ? this->hmc(rung, steps, random) : metropolis(rung, steps, random);
-        s.gradients += move.gradients;
-        if (k == 0) s.acceptance = move.acceptance;
-        s.invalid = s.invalid || move.invalid;
-        if (!adapts_ || this->step_ >= this->warmup_steps_) continue;
-        rung.step_size = rung.averaging.learn(move.acceptance);
-        if (this->step_ == this->warmup_steps_ - 1) rung.step_size = rung.averaging.average();
+    if (this->check_stop_) before_ = rungs_;
+    try {
+        for (std::size_t k = 0; k < rungs_.size(); ++k) {
+            const Move moved = move(k, steps, random);
+            s.gradients += moved.gradients;
+            if (k == 0) s.acceptance = moved.acceptance;
+            s.invalid = s.invalid || moved.invalid;
+        }
+    } catch (...) {
+        if (this->check_stop_) rungs_ = before_;
+        throw;
     }
     swap(random);
     s.energy = rungs_[0].z.energy.total() * rungs_[0].beta;
@@ -201,8 +217,8 @@ std::string Tempering::describe() const {
 }
 
 double Tempering::state_bytes(std::int64_t size, std::size_t number) const {
-    // A point of phase space a rung, and two more.
-    return vector_bytes(4 * static_cast<double>(temperatures.size() + 2), size, number);
+    // Two points of phase space a rung, and two more.
+    return vector_bytes(8 * static_cast<double>(temperatures.size() + 1), size, number);
 }
 
 POLLEN_INSTANTIATE_SAMPLER(Tempering)

@@ -65,10 +65,13 @@ class ConstantSgdChain final : public detail::StochasticWalk<T> {
     void visit(StateVisitor& visitor) override {
         detail::StochasticWalk<T>::visit(visitor);
         if (!estimated_) return;
-        estimate_.visit(visitor);
+        const std::size_t d = this->position_.size();
+        estimate_.visit(visitor, d);
         visitor.number("step_size", scalar_);
         visitor.vector("steps_diagonal", diagonal_);
         visitor.vector("noise_factor", factor_);
+        if (!diagonal_.empty()) check_saved_size("steps_diagonal", diagonal_.size(), d);
+        if (!factor_.empty()) check_saved_size("noise_factor", factor_.size(), d * d);
     }
 
   private:

@@ -82,6 +82,7 @@ struct GibbsPrecision {
         NetworkPotential<T>& network = detail::network_of(*potential);
         const std::uint64_t seed = start.seed;
         const std::uint32_t chain = start.chain;
+        start.check_stop = {};  // a step of the inner chain does not undo the draw of the precisions
         return std::make_unique<GibbsPrecisionChain<T>>(
             hyperprior, sampler.begin(std::move(potential), std::move(start)), network, seed, chain);
     }

@@ -27,7 +27,7 @@ class NaiveSghmcChain final : public detail::MomentumWalk<T> {
         random.fill_normal(this->v_, T(0), static_cast<T>(std::sqrt(h * this->temperature())));
         if (options_.metropolis) drawn_ = this->v_;
         const double before = kernels::dot_in_double<T>(this->v_, this->v_);
-        const bool finite = leapfrog(h);
+        const bool finite = travel(h);
         statistics.gradients = this->gradients_.count;
         if (!options_.metropolis) {
             this->arrive(finite, statistics);
@@ -73,6 +73,18 @@ class NaiveSghmcChain final : public detail::MomentumWalk<T> {
         }
     }
 
+    // leapfrog(), after which the gradient is the old one if it is stopped. The momentum needs no such care, since each
+    // step draws a new one.
+    bool travel(double h) {
+        if (this->check_stop_) old_gradient_ = this->gradient_;
+        try {
+            return leapfrog(h);
+        } catch (...) {
+            if (this->check_stop_) std::swap(this->gradient_, old_gradient_);
+            throw;
+        }
+    }
+
     // Kicks of h/2, h, ..., h, h/2, between them L drifts. The first gradient is there, the batches follow its own.
     bool leapfrog(double h) {
         this->gradients_.begin(this->steps_);
@@ -83,6 +95,7 @@ class NaiveSghmcChain final : public detail::MomentumWalk<T> {
             if (!kernels::momentum_step<T>(this->next_, this->gradient_, 1, k == 0 ? h / 2 : h, 0, {}, {}, this->v_,
                                            this->next_))
                 return false;
+            if (this->check_stop_) this->check_stop_();
             if (!std::isfinite(this->gradients_(this->next_, this->gradient_).total())) return false;
         }
         const T half = static_cast<T>(h / 2);
@@ -91,8 +104,9 @@ class NaiveSghmcChain final : public detail::MomentumWalk<T> {
     }
 
     NaiveSghmc options_;
-    std::vector<T> drawn_;  // the momentum that a trajectory began with
-    Energy whole_;          // U over all items at the position, for the Metropolis correction
+    std::vector<T> drawn_;         // the momentum that a trajectory began with
+    std::vector<T> old_gradient_;  // from before the step
+    Energy whole_;                 // U over all items at the position, for the Metropolis correction
 };
 
 }  // namespace

@@ -53,9 +53,10 @@ class SghmcChain final : public detail::MomentumWalk<T> {
     void visit(StateVisitor& visitor) override {
         detail::MomentumWalk<T>::visit(visitor);
         if (!estimated_) return;
-        estimate_.visit(visitor);
+        estimate_.visit(visitor, this->position_.size());
         visitor.number("noise", noise_);
         visitor.vector("noise_diagonal", diagonal_);
+        if (!diagonal_.empty()) check_saved_size("noise_diagonal", diagonal_.size(), this->position_.size());
     }
 
   private:

@@ -16,16 +16,6 @@ namespace {
 
 constexpr double slice = 0.2;  // seconds that a thread stays with one chain while others wait
 
-std::string what_of(const std::exception_ptr& error) {
-    try {
-        std::rethrow_exception(error);
-    } catch (const std::exception& e) {
-        return e.what();
-    } catch (...) {
-        return "something that is not a std::exception was thrown";
-    }
-}
-
 class Run {
   public:
     explicit Run(RunPlan plan) : plan_(std::move(plan)) {}
@@ -39,6 +29,7 @@ class Run {
             runners_.emplace_back(plan_, static_cast<std::uint32_t>(c), std::move(chains[c]),
                                   o.keep ? values_.fresh_data() + static_cast<std::int64_t>(c) * block : nullptr);
         begin_all();
+        if (!o.directory.empty()) disk_ = disk();
         open_all();
         return draw();
     }
@@ -65,11 +56,19 @@ class Run {
     void open_all() {
         try {
             for (ChainRunner& runner : runners_) runner.open();
+            if (!plan_.options.directory.empty())
+                check_disk(plan_.options.directory, disk(), runners_.front().resumed());
             for (ChainRunner& runner : runners_) runner.start();
         } catch (...) {
             for (ChainRunner& runner : runners_) runner.undo_open();
             throw;
         }
+    }
+
+    double disk() {
+        double bytes = 0;
+        for (ChainRunner& runner : runners_) bytes += runner.disk();
+        return bytes;
     }
 
     // Runs all chains to their end, or until the run is stopped.
@@ -84,8 +83,8 @@ class Run {
         } else {
             progress.say(std::to_string(o.chains) + " chains of " + std::to_string(plan_.steps()) + " steps (" +
                          std::to_string(o.warmup) + " of warm-up) on " +
-                         std::to_string(std::min<std::int64_t>(thread_count(), o.chains)) +
-                         " threads; memory: " + memory_of(plan_).text());
+                         std::to_string(std::min<std::int64_t>(thread_count(), o.chains)) + " threads; memory: " +
+                         memory_of(plan_).text() + (o.directory.empty() ? "" : "; disk: at most " + bytes_text(disk_)));
             if (runners_.front().resumed()) progress.say(resumed_text(*std::min_element(first.begin(), first.end())));
         }
         busy_.assign(runners_.size(), 0);
@@ -212,6 +211,7 @@ class Run {
     RunPlan plan_;
     Tensor<double> values_;
     std::deque<ChainRunner> runners_;
+    double disk_ = 0;  // the most bytes that its files take
     std::mutex mutex_;
     std::vector<char> busy_;
     std::vector<std::size_t> closed_;
@@ -225,11 +225,13 @@ class Run {
 template <Real T>
 Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, const std::string& sampler,
                     const RunOptions& options, const std::vector<Quantity>& extra, double state_bytes) {
-    RunPlan plan = make_plan(potential, sampler, options, extra, state_bytes);
-    std::vector<std::unique_ptr<AnyChain>> chains;
-    for (std::int64_t c = 0; c < options.chains; ++c)
-        chains.push_back(make_chain(potential, begin, options, static_cast<std::uint32_t>(c)));
-    return Run(std::move(plan))(std::move(chains));
+    return with_errors_at("run_chains", [&] {
+        RunPlan plan = make_plan(potential, sampler, options, extra, state_bytes);
+        std::vector<std::unique_ptr<AnyChain>> chains;
+        for (std::int64_t c = 0; c < options.chains; ++c)
+            chains.push_back(make_chain(potential, begin, options, static_cast<std::uint32_t>(c)));
+        return Run(std::move(plan))(std::move(chains));
+    });
 }
 
 template Draws run_chains_of(const Potential<float>&, const BeginChain<float>&, const std::string&, const RunOptions&,

@@ -33,7 +33,8 @@ struct RunOptions {
     // Where draws are written as they are made: chain_1.csv, ... in CmdStan's layout, and the states of the chains,
     // chain_1.state, .... Empty: nowhere. With `resume` a run continues from the saved states, if there are any, and
     // its files get the same bytes as those of a run that was never interrupted. It may have more draws than before. A
-    // crash loses what was drawn since the last flush.
+    // crash loses what was drawn since the last flush. A run does not start if the file system has less space than its
+    // files may take. Files that were changed or cut since are refused.
     std::string directory = {};
     bool resume = false;
     std::int64_t flush_every = 0;  // draws; 0: once a second, or less often if a flush takes long
@@ -76,8 +77,8 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
 //     const Draws draws = run_chains(schools, Nuts{}, {.seed = 1, .directory = "schools"});
 //     std::cout << summary(draws);
 //
-// The draws depend on the seed, not on the number of threads. After Ctrl-C each chain finishes its current step, and
-// run_chains returns what was drawn, with `interrupted` set.
+// The draws depend on the seed, not on the number of threads. After Ctrl-C each chain stops after its last complete
+// step, and run_chains returns what was drawn, with `interrupted` set. Everything that it throws derives from Error.
 template <Real T, class S>
 requires SamplerOf<S, T> Draws run_chains(const Potential<T>& potential, const S& sampler,
                                           const RunOptions& options = {}) {

@@ -11,8 +11,8 @@
 namespace pollen::test {
 
 // Runs one case of this very program in a process of its own, with a text for it in the environment. Afresh, not a
-// copy of this process: a copy would have none of its threads. Returns what waitpid says.
-inline int run_case(const std::string& name, const std::string& text) {
+// copy of this process: a copy would have none of its threads. Returns its number.
+inline pid_t start_case(const std::string& name, const std::string& text) {
     const std::string select = "--run_test=" + name;
     const pid_t child = fork();
     if (child == 0) {
@@ -24,10 +24,17 @@ inline int run_case(const std::string& name, const std::string& text) {
         _exit(127);
     }
     BOOST_REQUIRE(child > 0);
+    return child;
+}
+
+// What waitpid says of a process that has ended, or, with WUNTRACED, was stopped.
+inline int status_of(pid_t child, int options = 0) {
     int status = 0;
-    BOOST_REQUIRE(waitpid(child, &status, 0) == child);
+    BOOST_REQUIRE(waitpid(child, &status, options) == child);
     return status;
 }
+
+inline int run_case(const std::string& name, const std::string& text) { return status_of(start_case(name, text)); }
 
 // The text for such a case; empty in a usual run of the tests.
 inline std::string child_text() {

@@ -49,12 +49,18 @@ class Lines {
                 if (line.ends_with('\r')) line.remove_suffix(1);
                 ++number;
                 if (line.find('\0') != line.npos) fail("has a NUL byte; this is not a text file");
+                if (line.find('\r') != line.npos) fail_at_return();
                 return true;
             }
             searched = text_.size();
             if (!more()) break;
         }
         cut_short = !text_.empty();
+        // One at the very end may be the first half of a line's end.
+        if (text_.substr(0, text_.size() - cut_short).find('\r') != text_.npos) {
+            ++number;
+            fail_at_return();
+        }
         return false;
     }
 
@@ -65,6 +71,10 @@ class Lines {
     bool cut_short = false;
 
   private:
+    [[noreturn]] void fail_at_return() const {
+        fail("has a carriage return (CR) that does not end it; lines must end with LF, or with CR and LF");
+    }
+
     bool more() {
         if (file_ < 0) return false;
         constexpr std::size_t piece = std::size_t{1} << 18;

@@ -13,7 +13,8 @@ FullBatchChain<T>::FullBatchChain(const char* name, std::unique_ptr<Potential<T>
       potential_(std::move(potential)),
       seed_(start.seed),
       chain_(start.chain),
-      warmup_steps_(start.warmup) {
+      warmup_steps_(start.warmup),
+      check_stop_(std::move(start.check_stop)) {
     check_start(name, potential_.get(), start);
     check_positive(name, "the temperature", potential_->temperature());
     z_.position = std::move(start.position);

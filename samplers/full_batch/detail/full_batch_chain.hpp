@@ -7,6 +7,7 @@
 #include <pollen/samplers/options.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -40,6 +41,10 @@ class FullBatchChain : public Chain<T> {
     Random random() const { return random_of(seed_, chain_, step_); }
     double beta() const { return 1 / potential_->temperature(); }
     std::int64_t size() const { return std::ssize(z_.position); }
+    // Throws if the run is to end; see ChainStart.
+    void check_stop() const {
+        if (check_stop_) check_stop_();
+    }
     // Throws if the gradient at the start is not finite. Chains that follow the gradient call it when they begin.
     void need_gradient() const;
 
@@ -49,6 +54,7 @@ class FullBatchChain : public Chain<T> {
     std::uint32_t chain_;
     std::int64_t warmup_steps_;
     std::int64_t step_ = 0;
+    std::function<void()> check_stop_;
     Phase<T> z_;
 };
 

@@ -18,12 +18,13 @@ void leapfrog(Potential<T>& potential, const Metric<T>& metric, double beta, dou
 
 template <Real T>
 Trajectory trajectory(Potential<T>& potential, const Metric<T>& metric, double beta, double step_size,
-                      std::int64_t steps, const Phase<T>& from, Phase<T>& to) {
+                      std::int64_t steps, const Phase<T>& from, Phase<T>& to, const std::function<void()>& check_stop) {
     to.position = from.position;
     to.gradient = from.gradient;
     to.momentum = from.momentum;
     Trajectory result;
     for (; result.gradients < steps && !result.invalid; ++result.gradients) {
+        if (check_stop) check_stop();
         leapfrog(potential, metric, beta, step_size, to);
         result.error = energy_difference(to.energy, from.energy) * beta + (to.kinetic - from.kinetic);
         result.invalid = !std::isfinite(result.error);
@@ -37,6 +38,7 @@ HamiltonianChain<T>::HamiltonianChain(const char* name, std::unique_ptr<Potentia
                                       const std::vector<double>& inverse_metric)
     : FullBatchChain<T>(name, std::move(potential), std::move(start)),
       step_size_(step_size),
+      first_step_size_(step_size),
       metric_(kind, this->size()),
       warmup_(this->warmup_steps_, target, warmup, kind, this->size()),
       target_(target),
@@ -59,7 +61,8 @@ void HamiltonianChain<T>::visit(StateVisitor& visitor) {
 template <Real T>
 void HamiltonianChain<T>::prepare(Random& random) {
     if (this->step_ > 0 || !warmup_.adapts_step_size()) return;
-    find_step_size(random);
+    step_size_ = first_step_size_;
+    find_step_size(random, true);
     warmup_.begin(step_size_);
 }
 
@@ -69,7 +72,7 @@ bool HamiltonianChain<T>::adapt(Random& random, double acceptance) {
     const bool changed =
         warmup_.learn(this->step_, acceptance, std::span<const T>(this->z_.position), step_size_, metric_);
     if (changed && warmup_.adapts_step_size()) {
-        find_step_size(random);
+        find_step_size(random, false);
         warmup_.begin(step_size_);
     }
     return changed;
@@ -78,9 +81,10 @@ bool HamiltonianChain<T>::adapt(Random& random, double acceptance) {
 // Doubles or halves the step size until the acceptance of a single leapfrog step, each time from a fresh momentum,
 // crosses 0.8 (Hoffman & Gelman 2014, Algorithm 4, with the threshold that Stan has now).
 template <Real T>
-void HamiltonianChain<T>::find_step_size(Random& random) {
+void HamiltonianChain<T>::find_step_size(Random& random, bool stoppable) {
     const Phase<T>& z = this->z_;
     const auto accepted = [&] {
+        if (stoppable) this->check_stop();
         trial_.position = z.position;
         trial_.gradient = z.gradient;
         metric_.draw_momentum(random, trial_.momentum);
@@ -96,7 +100,7 @@ void HamiltonianChain<T>::find_step_size(Random& random) {
         if (step_size_ > 1e7)
             throw ValueError(std::string(this->name_) +
                              ": steps of any size are accepted; the density does not fall off");
-        if (step_size_ < 1e-30)
+        if (!(step_size_ >= 1e-30))
             throw ValueError(std::string(this->name_) +
                              ": no step is small enough to be accepted; is the gradient that of the density?");
     }
@@ -105,9 +109,9 @@ void HamiltonianChain<T>::find_step_size(Random& random) {
 template void leapfrog(Potential<float>&, const Metric<float>&, double, double, Phase<float>&);
 template void leapfrog(Potential<double>&, const Metric<double>&, double, double, Phase<double>&);
 template Trajectory trajectory(Potential<float>&, const Metric<float>&, double, double, std::int64_t,
-                               const Phase<float>&, Phase<float>&);
+                               const Phase<float>&, Phase<float>&, const std::function<void()>&);
 template Trajectory trajectory(Potential<double>&, const Metric<double>&, double, double, std::int64_t,
-                               const Phase<double>&, Phase<double>&);
+                               const Phase<double>&, Phase<double>&, const std::function<void()>&);
 template class HamiltonianChain<float>;
 template class HamiltonianChain<double>;
 

@@ -3,6 +3,7 @@
 #include <pollen/samplers/adaptation/warmup.hpp>
 #include <pollen/samplers/full_batch/detail/full_batch_chain.hpp>
 
+#include <functional>
 #include <limits>
 
 // What the samplers share that follow Hamilton's equations.
@@ -22,13 +23,14 @@ struct Trajectory {
 
     double acceptance() const { return invalid ? 0 : acceptance_probability(error); }
 };
-// Makes `steps` leapfrog steps; `to` becomes the last point. `from` needs no velocity.
+// Makes `steps` leapfrog steps; `to` becomes the last point. `from` needs no velocity. Calls check_stop() before each
+// step, if it is not empty.
 //
 // An invalid trajectory is always rejected. That keeps detailed balance: from each of its points, the trajectory back
 // meets the same point without a finite energy, and is rejected as well.
 template <Real T>
 Trajectory trajectory(Potential<T>& potential, const Metric<T>& metric, double beta, double step_size,
-                      std::int64_t steps, const Phase<T>& from, Phase<T>& to);
+                      std::int64_t steps, const Phase<T>& from, Phase<T>& to, const std::function<void()>& check_stop);
 
 // A chain with a step size and a metric, which its warm-up adapts.
 template <Real T>
@@ -51,21 +53,22 @@ class HamiltonianChain : public FullBatchChain<T> {
     }
 
   protected:
-    // Before the first step: searches for a step size, if there is a warm-up that adapts it.
+    // Before the first step: searches for a step size, if there is a warm-up that adapts it. It begins with
+    // first_step_size_, also if the first step was stopped and is made again.
     void prepare(Random& random);
-    // After a step: adapts. True if the metric has changed.
+    // After a step: adapts. True if the metric has changed. It cannot be stopped.
     bool adapt(Random& random, double acceptance);
     void leapfrog(double step_size, Phase<T>& z) {
         detail::leapfrog(*this->potential_, metric_, this->beta(), step_size, z);
     }
 
-    double step_size_;
+    double step_size_, first_step_size_;
     Metric<T> metric_;
     Warmup warmup_;
     Phase<T> trial_;  // a proposal
 
   private:
-    void find_step_size(Random& random);
+    void find_step_size(Random& random, bool stoppable);
 
     double target_, gamma_, kappa_, t0_;
 };

@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/kernels/map.hpp>
 #include <pollen/samplers/chain.hpp>
+#include <pollen/samplers/options.hpp>
 
 #include <span>
 #include <vector>
@@ -51,12 +52,15 @@ class NoiseEstimate {
         count_ = 0;
     }
 
-    void visit(StateVisitor& visitor) {
+    void visit(StateVisitor& visitor, std::size_t dimensions) {
         visitor.integer("noise_count", count_);
-        if (count_ > 0)
-            visitor.vector("noise_sums", sums_);
-        else
+        check_saved_count("noise_count", count_);
+        if (count_ == 0) {
             sums_ = {};
+            return;
+        }
+        visitor.vector("noise_sums", sums_);
+        check_saved_size("noise_sums", sums_.size(), matrix_ ? dimensions * dimensions : dimensions);
     }
 
   private:

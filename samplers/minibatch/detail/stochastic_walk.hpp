@@ -7,6 +7,8 @@
 #include <pollen/samplers/minibatch/stochastic_chain.hpp>
 #include <pollen/samplers/start.hpp>
 
+#include <functional>
+
 namespace pollen::detail {
 
 // The step size of a step. A user's own schedule may return anything, so it is checked.
@@ -60,6 +62,7 @@ class StochasticWalk : public StochasticChain<T> {
           seed_(start.seed),
           chain_(start.chain),
           warmup_(start.warmup),
+          check_stop_(std::move(start.check_stop)),
           position_(std::move(start.position)),
           next_(position_.size()),
           gradient_(position_.size()),
@@ -121,6 +124,7 @@ class StochasticWalk : public StochasticChain<T> {
     std::uint64_t seed_;
     std::uint32_t chain_;
     std::int64_t warmup_;
+    std::function<void()> check_stop_;  // see ChainStart
     std::int64_t steps_ = 0;
     std::vector<T> position_, next_, gradient_;
     Energy energy_;  // U~ at the position, on the batch of the gradient

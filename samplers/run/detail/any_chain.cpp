@@ -3,6 +3,7 @@
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/nn/potentials/network_potential.hpp>
 #include <pollen/samplers/diagnostics/temperature.hpp>
+#include <pollen/samplers/options.hpp>
 #include <pollen/samplers/start.hpp>
 
 #include <algorithm>
@@ -24,7 +25,8 @@ class TypedChain final : public AnyChain {
         start_.thin = options.thin;
     }
 
-    Energy begin() override {
+    Energy begin(std::function<void()> check_stop) override {
+        start_.check_stop = std::move(check_stop);
         const auto& starts = options_->starts;
         if (starts.empty()) {
             if (!options_->radius) start_.position = own_->start(start_.seed, start_.chain);
@@ -61,6 +63,10 @@ class TypedChain final : public AnyChain {
         chain_->visit(visitor);
         visitor.vector("centre", centre_);
         visitor.integer("centre_count", centre_count_);
+        check_saved_count("centre_count", centre_count_);
+    }
+    bool finite() const override {
+        return std::all_of(chain_->position().begin(), chain_->position().end(), [](T x) { return std::isfinite(x); });
     }
     std::int64_t steps() const override { return chain_->steps(); }
     std::int64_t size() const override { return std::ssize(chain_->position()); }

@@ -3,6 +3,7 @@
 #include <pollen/samplers/run/run_chains.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -20,14 +21,16 @@ struct Temperatures {
 class AnyChain {
   public:
     virtual ~AnyChain() = default;
-    // Finds the start and begins there. Returns the energy of the start.
-    virtual Energy begin() = 0;
+    // Finds the start and begins there. Returns the energy of the start. For check_stop see ChainStart.
+    virtual Energy begin(std::function<void()> check_stop) = 0;
     virtual StepStatistics step() = 0;
     // Writes the values of all quantities at the present position.
     virtual void values(std::span<double> out) = 0;
     virtual void visit(StateVisitor& visitor) = 0;
     virtual std::int64_t steps() const = 0;
     virtual std::int64_t size() const = 0;
+    // Whether all numbers of the position are finite.
+    virtual bool finite() const = 0;
     virtual ChainFacts facts() const = 0;
     virtual std::vector<double> inverse_metric() const = 0;
     virtual double weight() const = 0;

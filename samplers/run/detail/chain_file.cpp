@@ -73,16 +73,22 @@ std::string ChainFile::first(std::int64_t size) const {
     return text;
 }
 
+void ChainFile::each_piece(std::int64_t first, std::int64_t end,
+                           const std::function<void(std::string_view)>& use) const {
+    std::vector<char> piece(std::size_t{1} << 18);
+    for (std::int64_t at = first; at < end;) {
+        const std::int64_t some =
+            read(at, piece.data(), static_cast<std::size_t>(std::min(end - at, std::ssize(piece))));
+        if (some == 0) throw FileError(path_ + ": cannot be read: it has become shorter");
+        use({piece.data(), static_cast<std::size_t>(some)});
+        at += some;
+    }
+}
+
 void ChainFile::replace_top(std::int64_t size, std::string_view text) {
     AtomicFile other(path_);
     other.write(text);
-    std::vector<char> piece(std::size_t{1} << 20);
-    for (std::int64_t at = size; at < size_;) {
-        const std::int64_t some = read(at, piece.data(), piece.size());
-        if (some == 0) throw FileError(path_ + ": cannot be read: it has become shorter");
-        other.write(piece.data(), static_cast<std::size_t>(some));
-        at += some;
-    }
+    each_piece(size, size_, [&](std::string_view piece) { other.write(piece); });
     other.commit();
     ChainFile replaced;
     replaced.open(path_, false);

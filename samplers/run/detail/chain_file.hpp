@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,8 @@ class ChainFile {
     bool begins_with(std::string_view text) const;
     // Its first `size` bytes, or all of them if there are fewer.
     std::string first(std::int64_t size) const;
+    // Calls use() with its bytes from `first` up to `end`, piece by piece. Throws if it has become shorter.
+    void each_piece(std::int64_t first, std::int64_t end, const std::function<void(std::string_view)>& use) const;
     // Puts `text` in the place of the first `size` bytes. The file is replaced as a whole or not at all.
     void replace_top(std::int64_t size, std::string_view text);
     // Cuts off everything after the first `size` bytes.

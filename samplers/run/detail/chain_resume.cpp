@@ -1,17 +1,26 @@
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/data/io/atomic_file.hpp>
 #include <pollen/data/io/file.hpp>
+#include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/run/detail/chain_runner.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
+#include <limits>
 
 // How a chain opens its files, and how a saved chain is restored.
 namespace pollen::detail {
 
 namespace {
+
+std::string checksum_text(std::uint64_t sum) {
+    char text[24];
+    std::snprintf(text, sizeof text, "%08llx", static_cast<unsigned long long>(sum));
+    return text;
+}
 
 bool close_to(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance * (1 + std::abs(a)); }
 
@@ -63,14 +72,12 @@ void ChainRunner::start() {
     if (csv_path_.empty()) return;
     const std::string top = header(plan_->options.draws);
     if (saved_) {
-        file_.cut(std::ssize(top_) + state_.row_bytes);
+        file_.cut(std::ssize(top_) + state_.rows.bytes);
         if (top_ != top) file_.replace_top(std::ssize(top_), top);
-        top_bytes_ = std::ssize(top);
         last_flush_ = seconds_now();
         flush_pause_ = pause_after_flush(0);
         flushed_steps_ = state_.steps;
     } else {
-        top_bytes_ = std::ssize(top);
         file_.cut(0);
         file_.append(top);
         flush();
@@ -122,6 +129,7 @@ void ChainRunner::check_restored(const RunState& begun) const {
         throw FileError(state_path_ + ": the chain has made " + std::to_string(any_->steps()) + " steps and has " +
                         std::to_string(any_->size()) + " dimensions; it should be " + std::to_string(state_.steps) +
                         " and " + std::to_string(plan_->dimensions));
+    if (!any_->finite()) throw FileError(state_path_ + ": a number of the position is not finite");
     if (state_.steps > plan_->steps())
         throw FileError(state_path_ + ": the saved run has made " + std::to_string(state_.steps) +
                         " steps, this one has " + std::to_string(plan_->steps()) +
@@ -131,19 +139,50 @@ void ChainRunner::check_restored(const RunState& begun) const {
 void ChainRunner::restore() {
     const RunState begun = state_;
     TemperatureSums temperature;
-    state_ = read_state(
-        state_path_, [&](StateVisitor& visitor) { visit(visitor, temperature); }, about(), plan_->dimensions, limits());
+    const auto visit_chain = [&](StateVisitor& visitor) {
+        try {
+            visit(visitor, temperature);
+        } catch (const FileError&) {
+            throw;
+        } catch (...) {
+            throw FileError(state_path_ + ": " + what_of(std::current_exception()));
+        }
+    };
+    state_ = read_state(state_path_, visit_chain, about(), plan_->dimensions, limits());
     if (!temperature.kinetic.valid() || !temperature.configurational.valid())
         throw FileError(state_path_ + ": the batches of the temperature are impossible");
     state_.temperature = temperature;
     check_restored(begun);
     top_ = top_of_file();
-    const std::int64_t bytes = std::ssize(top_) + state_.row_bytes;
+    const std::int64_t most = std::numeric_limits<std::int64_t>::max() - std::ssize(top_);
+    const std::int64_t bytes = std::ssize(top_) + std::min(state_.rows.bytes, most);
     if (file_.size() < bytes)
         throw FileError(csv_path_ + ": has " + std::to_string(file_.size()) + " bytes, but had " +
-                        std::to_string(bytes) + " when " + state_path_ + " was saved");
+                        std::to_string(bytes) + " when " + state_path_ +
+                        " was saved: rows are lost, and without them the run cannot go on. Choose another directory");
     if (!file_.begins_with(top_)) throw FileError(csv_path_ + ": does not begin as the file of this run does");
+    check_rows(bytes);
     read_back(bytes);
+}
+
+// Throws unless the rows up to this byte are those that the run has written.
+void ChainRunner::check_rows(std::int64_t bytes) const {
+    RowSums now;
+    file_.each_piece(std::ssize(top_), bytes, [&](std::string_view piece) { now.add(piece); });
+    const auto [saved, found] = std::mismatch(state_.rows.sums.begin(), state_.rows.sums.end(), now.sums.begin());
+    if (saved == state_.rows.sums.end()) return;
+    const std::int64_t first = std::ssize(top_) + (saved - state_.rows.sums.begin()) * RowSums::block;
+    const std::int64_t end = std::min(bytes, first + RowSums::block);
+    std::int64_t before = 0, within = 0;
+    const auto count = [](std::int64_t& lines) {
+        return [&lines](std::string_view piece) { lines += std::count(piece.begin(), piece.end(), '\n'); };
+    };
+    file_.each_piece(0, first, count(before));
+    file_.each_piece(first, end - 1, count(within));
+    throw FileError(csv_path_ + ": lines " + std::to_string(before + 1) + " to " + std::to_string(before + within + 1) +
+                    " are not those that the run wrote: their checksum is " + checksum_text(*found) + ", that in " +
+                    state_path_ + " is " + checksum_text(*saved) +
+                    "; the file was damaged or changed. Choose another directory");
 }
 
 // Reads the draws that the file holds in its first bytes.
@@ -159,11 +198,7 @@ void ChainRunner::read_back(std::int64_t bytes) {
     if (record_.draws() != state_.draws || reader.next(row, false) || reader.cut_short())
         throw FileError(csv_path_ + ": does not hold the " + std::to_string(state_.draws) + " draws that " +
                         state_path_ + " speaks of");
-    for (const std::uint64_t draw : state_.invalid_draws) {
-        if (draw >= record_.invalid.size())
-            throw FileError(state_path_ + ": invalid_draws: there is no draw " + std::to_string(draw));
-        record_.invalid[static_cast<std::size_t>(draw)] = 1;
-    }
+    for (const std::uint64_t draw : state_.invalid_draws) record_.invalid[static_cast<std::size_t>(draw)] = 1;
 }
 
 void ChainRunner::undo_open() {

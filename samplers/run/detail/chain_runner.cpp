@@ -11,6 +11,11 @@ namespace {
 constexpr std::size_t most_text = std::size_t{1} << 22;  // bytes of rows that wait in memory
 constexpr double look_pause = 0.01;                      // seconds between two looks at the clock
 
+// Leaves a step that is stopped.
+struct Stopped : Error {
+    Stopped() : Error("the chain was stopped") {}
+};
+
 }  // namespace
 
 double pause_after_flush(double seconds) { return std::max(1.0, 20 * seconds); }
@@ -28,7 +33,9 @@ ChainRunner::ChainRunner(const RunPlan& plan, std::uint32_t chain, std::unique_p
 }
 
 void ChainRunner::begin() {
-    const Energy energy = any_->begin();
+    const Energy energy = any_->begin([this] {
+        if (stop_ && (*stop_)()) throw Stopped();
+    });
     state_.start_prior = energy.prior;
     state_.start_likelihood = energy.likelihood;
     facts_ = any_->facts();
@@ -82,9 +89,15 @@ void ChainRunner::visit(StateVisitor& visitor, TemperatureSums& temperature) {
     temperature.configurational.visit(visitor, "configurational");
 }
 
-void ChainRunner::step() {
+// False if the step was stopped; nothing has happened then.
+bool ChainRunner::step() {
     const RunOptions& o = plan_->options;
-    const StepStatistics s = any_->step();
+    StepStatistics s;
+    try {
+        s = any_->step();
+    } catch (const Stopped&) {
+        return false;
+    }
     const std::int64_t number = state_.steps++;  // of this step, from 0
     if (number == o.warmup) {
         acceptance_sum_ = 0;
@@ -99,20 +112,22 @@ void ChainRunner::step() {
         // As many rows as CmdStan has: the first step of every `thin`.
         if (o.save_warmup && number % o.thin == 0) add_row(s, false);
         if (number >= o.warmup / 2) any_->learn_centre();
-        return;
+        return true;
     }
     if (facts_.hamiltonian) add_energy(s.hamiltonian);
     state_.divergences += s.divergent;
     state_.invalid_steps += s.invalid;
     state_.deep_steps += facts_.max_tree_depth > 0 && s.tree_depth >= facts_.max_tree_depth;
     state_.gradients += s.gradients;
-    if ((state_.steps - o.warmup) % o.thin != 0) return;
+    if ((state_.steps - o.warmup) % o.thin != 0) return true;
     add_row(s, true);
     ++state_.draws;
+    return true;
 }
 
 void ChainRunner::advance(double seconds, const std::function<bool()>& stop, RunProgress& progress) {
     const RunOptions& o = plan_->options;
+    stop_ = &stop;
     const double end = seconds_now() + seconds;
     double then = seconds_now();
     const auto account = [&](bool warmup) {
@@ -128,8 +143,7 @@ void ChainRunner::advance(double seconds, const std::function<bool()>& stop, Run
         const std::int64_t most = (warmup ? o.warmup : plan_->steps()) - state_.steps;
         const std::int64_t steps = std::min(most, steps_a_look_);
         bool stopped = false;
-        for (std::int64_t k = 0; k < steps && !(stopped = stop()); ++k) {
-            step();
+        for (std::int64_t k = 0; k < steps && !(stopped = stop() || !step()); ++k) {
             if (o.flush_every > 0 && file_.is_open() && state_.steps - flushed_steps_ >= o.flush_every * o.thin) {
                 account(warmup);
                 flush();
@@ -143,6 +157,7 @@ void ChainRunner::advance(double seconds, const std::function<bool()>& stop, Run
         progress.update(chain_, status());
         if (stopped) break;
     }
+    stop_ = nullptr;
     if (finished()) close(false);
 }
 
@@ -157,6 +172,7 @@ ChainStatus ChainRunner::status() const {
 
 void ChainRunner::append_rows() {
     file_.append(text_);
+    state_.rows.add(text_);
     text_.clear();
 }
 
@@ -165,7 +181,6 @@ void ChainRunner::flush() {
     const double begin = seconds_now();
     append_rows();
     file_.sync();
-    state_.row_bytes = file_.size() - top_bytes_;
     write_state(
         state_path_, state_, [this](StateVisitor& visitor) { visit(visitor, state_.temperature); }, about());
     last_flush_ = seconds_now();

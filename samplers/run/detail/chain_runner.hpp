@@ -3,6 +3,7 @@
 #include <pollen/samplers/run/detail/any_chain.hpp>
 #include <pollen/samplers/run/detail/chain_file.hpp>
 #include <pollen/samplers/run/detail/chain_state.hpp>
+#include <pollen/samplers/run/detail/run_disk.hpp>
 #include <pollen/samplers/run/detail/run_plan.hpp>
 #include <pollen/samplers/run/detail/run_progress.hpp>
 
@@ -29,10 +30,16 @@ class ChainRunner {
     // Removes the file and the state, if this run made them.
     void undo_open();
 
+    // The most bytes that it writes from here on: after begin() all that its files take, after open() what is left.
+    double disk() {
+        const auto chain = [this](StateVisitor& v) { visit(v, state_.temperature); };
+        return finished() && saved_ ? 0 : disk_of_chain(*plan_, facts_, chain, state_.draws);
+    }
     bool finished() const { return state_.steps >= plan_->steps(); }
     std::int64_t steps() const { return state_.steps; }
 
-    // Makes steps until the chain is finished, its time is over or stop() is true.
+    // Makes steps until the chain is finished, its time is over or stop() is true. A step of many gradients is stopped
+    // in its middle; the chain is then where it was after the step before.
     void advance(double seconds, const std::function<bool()>& stop, RunProgress& progress);
 
     // Writes everything to the disk, and the end of the file. After an error in a step the saved state stays that of
@@ -47,7 +54,7 @@ class ChainRunner {
 
   private:
     // chain_runner.cpp
-    void step();
+    bool step();
     void add_energy(double hamiltonian);
     void visit(StateVisitor& visitor, TemperatureSums& temperature);
     void add_row(const StepStatistics& statistics, bool draw);
@@ -61,6 +68,7 @@ class ChainRunner {
     void restore();
     void check_restored(const RunState& begun) const;
     std::string top_of_file() const;
+    void check_rows(std::int64_t bytes) const;
     void read_back(std::int64_t bytes);
     std::string header(std::int64_t draws) const;
     ReadLimits limits() const;
@@ -77,12 +85,12 @@ class ChainRunner {
     ChainFile file_;
     bool created_ = false, saved_ = false;  // this run made the file; it was restored from a saved state
     std::string top_;                       // the header of the file that is resumed, until start()
-    std::int64_t top_bytes_ = 0;
     RunState state_;
     ChainRecord record_;
     // Of the present phase, for the progress.
     double acceptance_sum_ = 0, last_step_size_ = 0;
     std::int64_t acceptance_count_ = 0;
+    const std::function<bool()>* stop_ = nullptr;  // while it advances
     double last_flush_ = 0, flush_pause_ = 0;
     std::int64_t flushed_steps_ = 0, steps_a_look_ = 1;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdio>
 #include <string_view>
 
@@ -12,8 +13,8 @@ namespace pollen::detail {
 
 namespace {
 
-constexpr Seal seal{"pollen chain", "3", "the state of a chain"};
-constexpr const char* invalid_draws = "invalid_draws";
+constexpr Seal seal{"pollen chain", "4", "the state of a chain"};
+constexpr const char *invalid_draws = "invalid_draws", *row_sums = "row_sums";
 
 std::string entry_name(int number, const char* name) {
     char text[16];
@@ -59,9 +60,10 @@ class Reader final : public StateVisitor {
     void vector(const char* name, std::vector<double>& x) override { take(name, x); }
 
     void finish() const {
-        if (static_cast<std::size_t>(entries_) + 1 != file_.size())
+        constexpr int own = 2;  // invalid_draws, row_sums
+        if (static_cast<std::size_t>(entries_) + own != file_.size())
             throw FileError(file_.source() + ": has " + std::to_string(file_.size()) +
-                            " entries; a chain of this sampler has " + std::to_string(entries_ + 1));
+                            " entries; a chain of this sampler has " + std::to_string(entries_ + own));
     }
 
   private:
@@ -87,7 +89,7 @@ class Reader final : public StateVisitor {
 // f(name, number) for every number of a state.
 template <class State, class F>
 void each_field(State& s, const F& f) {
-    f("steps", s.steps), f("draws", s.draws), f("row_bytes", s.row_bytes), f("divergences", s.divergences);
+    f("steps", s.steps), f("draws", s.draws), f("row_bytes", s.rows.bytes), f("divergences", s.divergences);
     f("invalid_steps", s.invalid_steps), f("gradients", s.gradients), f("warmup_seconds", s.warmup_seconds);
     f("sampling_seconds", s.sampling_seconds), f("step_size", s.step_size), f("start_prior", s.start_prior);
     f("start_likelihood", s.start_likelihood), f("deep_steps", s.deep_steps);
@@ -141,13 +143,46 @@ std::string different_options(std::string_view saved, std::string_view now, cons
     return text;
 }
 
-[[noreturn]] void fail_different(const std::string& path, const std::string& name, const std::string& saved,
-                                 const std::string& now) {
-    const std::string before = now.starts_with(name + " ") ? "" : name + " ";
-    const std::string options = different_options(saved, now);
-    throw FileError(path + ": " +
-                    (options.empty() ? "the saved run has " + before + saved + ", this one has " + now : options) +
-                    "; to start anew, choose another directory");
+void check_same_run(const TensorFile& file, const RunDescription& about) {
+    for (const auto& [name, text] : about) {
+        const std::string& saved = metadata_text(file, "run." + name, seal);
+        if (saved == text) continue;
+        const std::string before = text.starts_with(name + " ") ? "" : name + " ";
+        const std::string options = different_options(saved, text);
+        throw FileError(file.source() + ": " +
+                        (options.empty() ? "the saved run has " + before + saved + ", this one has " + text : options) +
+                        "; to start anew, choose another directory");
+    }
+}
+
+// What no run can have saved.
+void check_possible(const RunState& s, const std::string& name) {
+    const auto at_most = [&](const char* field, std::int64_t n, std::int64_t most, const char* of) {
+        if (n > most)
+            throw FileError(name + ": metadata: " + field + ": " + std::to_string(n) + " is impossible; there are " +
+                            std::to_string(most) + " " + of);
+    };
+    at_most("draws", s.draws, s.steps, "steps");
+    at_most("divergences", s.divergences, s.steps, "steps");
+    at_most("invalid_steps", s.invalid_steps, s.steps, "steps");
+    at_most("deep_steps", s.deep_steps, s.steps, "steps");
+    for (const auto& [field, seconds] :
+         {std::pair("warmup_seconds", s.warmup_seconds), std::pair("sampling_seconds", s.sampling_seconds)})
+        if (!(seconds >= 0) || std::isinf(seconds))
+            throw FileError(name + ": metadata: " + field + ": " + to_text(seconds) + " is not a time");
+    if (std::ssize(s.rows.sums) != RowSums::count(s.rows.bytes))
+        throw FileError(name + ": row_sums: there are " + std::to_string(s.rows.sums.size()) + " checksums; " +
+                        std::to_string(s.rows.bytes) + " bytes of rows have " +
+                        std::to_string(RowSums::count(s.rows.bytes)));
+    std::int64_t last = -1;
+    for (const std::uint64_t draw : s.invalid_draws) {
+        if (draw >= static_cast<std::uint64_t>(s.draws))
+            throw FileError(name + ": invalid_draws: there is no draw " + std::to_string(draw));
+        if (static_cast<std::int64_t>(draw) <= last)
+            throw FileError(name + ": invalid_draws: draw " + std::to_string(draw) + " comes after draw " +
+                            std::to_string(last));
+        last = static_cast<std::int64_t>(draw);
+    }
 }
 
 }  // namespace
@@ -157,6 +192,7 @@ void write_state(const std::string& path, const RunState& state, const VisitStat
     Writer writer(file);
     visit(writer);
     file.set(invalid_draws, state.invalid_draws);
+    file.set(row_sums, state.rows.sums);
     each_field(state, [&](const char* name, auto x) { file.metadata[name] = to_text(x); });
     for (const auto& [name, text] : about) file.metadata["run." + name] = text;
     write_sealed(path, std::move(file), seal);
@@ -164,16 +200,20 @@ void write_state(const std::string& path, const RunState& state, const VisitStat
 
 RunState read_state(const std::string& path, const VisitState& visit, const RunDescription& about,
                     std::int64_t dimensions, const ReadLimits& limits) {
-    const TensorFile file = read_sealed(path, seal, limits);
-    for (const auto& [name, text] : about) {
-        const std::string& saved = metadata_text(file, "run." + name, seal);
-        if (saved != text) fail_different(path, name, saved, text);
-    }
+    return parse_state(read_bytes(path, limits), path, visit, about, dimensions, limits);
+}
+
+RunState parse_state(Bytes bytes, const std::string& name, const VisitState& visit, const RunDescription& about,
+                     std::int64_t dimensions, const ReadLimits& limits) {
+    const TensorFile file = parse_sealed(bytes, name, seal, limits);
+    check_same_run(file, about);
     RunState state;
-    each_field(state, [&](const char* name, auto& x) {
-        x = metadata_number<std::remove_reference_t<decltype(x)>>(file, name, seal);
+    each_field(state, [&](const char* field, auto& x) {
+        x = metadata_number<std::remove_reference_t<decltype(x)>>(file, field, seal);
     });
     state.invalid_draws = file.counters(invalid_draws);
+    state.rows.sums = file.counters(row_sums);
+    check_possible(state, name);
     Reader reader(file, dimensions);
     visit(reader);
     reader.finish();

@@ -2,6 +2,7 @@
 
 #include <pollen/data/io/file.hpp>
 #include <pollen/samplers/draws/draws.hpp>
+#include <pollen/samplers/run/detail/row_sums.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -15,7 +16,7 @@ namespace pollen::detail {
 // How far a chain is, beside what the chain itself knows.
 struct RunState {
     std::int64_t steps = 0, draws = 0;
-    std::int64_t row_bytes = 0;  // of the chain's file of draws, after its header
+    RowSums rows = {};  // of the chain's file of draws, after its header
     std::int64_t divergences = 0, invalid_steps = 0, deep_steps = 0, gradients = 0;
     TemperatureSums temperature = {};
     // Of the Hamiltonian at all steps after the warm-up, for the E-BFMI: the sums of its squared changes, and of its
@@ -36,9 +37,12 @@ using VisitState = std::function<void(StateVisitor&)>;
 // of the chain is one tensor a name, numbered in the order of the visit.
 void write_state(const std::string& path, const RunState& state, const VisitState& visit, const RunDescription& about);
 
-// Restores what write_state saved into a chain that was just begun. A FileError says what is
-// wrong with the file, or what differs: another model, sampler, seed, option or version.
+// Restores what write_state saved into a chain that was just begun. A FileError says what is wrong with the file, or
+// what differs: another model, sampler, seed, option or version.
 RunState read_state(const std::string& path, const VisitState& visit, const RunDescription& about,
                     std::int64_t dimensions, const ReadLimits& limits);
+// The same of a file in memory, which messages call by this name.
+RunState parse_state(Bytes bytes, const std::string& name, const VisitState& visit, const RunDescription& about,
+                     std::int64_t dimensions, const ReadLimits& limits);
 
 }  // namespace pollen::detail

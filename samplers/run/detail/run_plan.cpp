@@ -24,6 +24,13 @@ std::string RunMemory::text() const {
            bytes_text(chains) + " of chains";
 }
 
+double names_bytes(const RunPlan& plan) {
+    double names = 0;
+    for (const Quantity& q : plan.quantities)
+        names += static_cast<double>(q.shape.size()) * static_cast<double>(std::ssize(q.name) + 6 * q.shape.rank() + 1);
+    return names;
+}
+
 RunMemory memory_of(const RunPlan& plan) {
     const RunOptions& o = plan.options;
     const auto chains = static_cast<double>(o.chains), draws = static_cast<double>(o.draws),
@@ -32,12 +39,9 @@ RunMemory memory_of(const RunPlan& plan) {
     memory.draws = chains * draws * (5 * sizeof(double) + sizeof(std::int64_t) + sizeof(std::int32_t) + 2);
     if (o.keep) memory.draws += chains * draws * values * sizeof(double);
     if (!o.directory.empty()) {
-        // Rows, and the header with a name for each number; one chain at a time holds four of it.
-        double names = 0;
-        for (const Quantity& q : plan.quantities)
-            names +=
-                static_cast<double>(q.shape.size()) * static_cast<double>(std::ssize(q.name) + 6 * q.shape.rank() + 1);
-        memory.files = chains * (static_cast<double>(1 << 22) + values * 26 + names) + values * 8 + 3 * names;
+        // Rows and the header; one chain at a time holds four headers.
+        const double names = names_bytes(plan);
+        memory.files = chains * (static_cast<double>(1 << 22) + values * number_bytes + names) + values * 8 + 3 * names;
     }
     // A state on its way to the disk is there three times: in the chain, as tensors, and as the bytes of the file.
     const double states = o.directory.empty() ? 1 : 3;
@@ -46,6 +50,13 @@ RunMemory memory_of(const RunPlan& plan) {
 }
 
 namespace {
+
+// What makes the chains of a sampler smaller, by its options.
+std::string advice_for(const std::string& sampler) {
+    if (sampler.find("metric = dense") != sampler.npos) return "take a diagonal metric, or run fewer chains";
+    if (sampler.find("form = full") != sampler.npos) return "take the diagonal form, or run fewer chains";
+    return "run fewer chains";
+}
 
 void check(const RunPlan& plan) {
     const RunOptions& o = plan.options;
@@ -81,7 +92,7 @@ void check(const RunPlan& plan) {
          std::to_string(o.chains) + " chains of " + std::to_string(o.draws) + " draws of " +
              std::to_string(plan.value_count) + " numbers need " + bytes_text(memory.total()) + " of memory (" +
              memory.text() + "), more than max_memory, " + bytes_text(static_cast<double>(o.max_memory)) + "; " +
-             (memory.chains > memory.draws + memory.files ? "take a diagonal metric, or run fewer chains"
+             (memory.chains > memory.draws + memory.files ? advice_for(plan.sampler)
               : o.keep ? "draw less, thin more, or let draws go to a directory alone (keep = false)"
                        : "draw less, thin more, or run fewer chains"));
 }

@@ -43,4 +43,8 @@ struct RunMemory {
 };
 RunMemory memory_of(const RunPlan& plan);
 
+inline constexpr double number_bytes = 26;  // of the longest number in a row, with its comma
+// The bytes of a header with a name for each number of a draw.
+double names_bytes(const RunPlan& plan);
+
 }  // namespace pollen::detail

@@ -264,6 +264,51 @@ lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,thet
     BOOST_TEST(!reader.cut_short());
 }
 
+// CmdStan counts steps, and writes the first of every `thin`.
+BOOST_AUTO_TEST_CASE(files_with_fewer_draws_than_they_say) {
+    const TemporaryDirectory folder;
+    const auto file = [&](int chain, int rows) {
+        std::string text =
+            "# num_samples = 8\n# num_warmup = 4\n# save_warmup = 1\n# thin = 3\n# id = " + std::to_string(chain) +
+            "\nlp__,x\n";
+        for (int k = 0; k < 2 + rows; ++k) text += "-1," + std::to_string(k) + "\n";
+        put(folder / ("chain_" + std::to_string(chain) + ".csv"), text);
+    };
+    file(1, 3);
+    file(2, 3);
+    const Draws whole = read_stan_csv(folder.path());
+    BOOST_TEST(whole.size() == 3);
+    BOOST_TEST(whole.asked == 3);
+    BOOST_TEST(!whole.interrupted);
+    BOOST_TEST(whole.incomplete.empty());
+
+    file(2, 2);
+    const Draws cut = read_stan_csv(folder.path());
+    BOOST_TEST(cut.size() == 2);
+    BOOST_TEST(cut.asked == 3);
+    BOOST_TEST(cut.interrupted);
+    BOOST_TEST(cut.incomplete == std::vector<std::string>{"chain 2 holds 2 of 3 draws"},
+               boost::test_tools::per_element());
+    const std::string warning =
+        "The files are not complete: chain 2 holds 2 of 3 draws. The run was interrupted, or a file was cut; all "
+        "chains are cut to 2 draws.";
+    BOOST_TEST(warnings(cut).back() == warning);
+    const std::string text = summary(cut);
+    BOOST_TEST(text.find("\n2 chains of 2 of 3 draws, interrupted") != text.npos, text);
+    BOOST_TEST(text.ends_with("Warning: " + warning + "\n"), text);
+
+    file(1, 0);
+    BOOST_TEST(summary(read_stan_csv(folder.path())) ==
+               "no draws: chain 1 holds 0 of 3 draws, chain 2 holds 2 of 3 draws\n");
+    file(2, 4);
+    BOOST_TEST(error_of<FileError>([&] { read_stan_csv(folder.path()); }) ==
+               folder / "chain_2.csv: line 12: is a row too many: the header announces 3 draws");
+    // Without a header nobody knows.
+    put(folder / "chain_2.csv", "lp__,x\n1,2\n");
+    BOOST_TEST(!read_stan_csv(folder / "chain_2.csv").interrupted);
+    BOOST_TEST(!StanCsvReader(folder / "chain_2.csv").announced());
+}
+
 BOOST_AUTO_TEST_CASE(a_last_line_without_an_end_does_not_count) {
     const std::string text = "lp__,x\n1,2\n3,4.5";
     StanCsvReader reader(bytes_of(text), "c.csv");
@@ -292,6 +337,17 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_has_its_line) {
                "c.csv: line 2: treedepth__ is not a whole number from 0 up");
     BOOST_TEST(error_in("# thin = 0\nlp__,y\n") == "c.csv: line 1: thin: \"0\" is not a whole number from 1 up");
     BOOST_TEST(error_in(std::string("lp__,y\n1,\0\n", 11)) == "c.csv: line 2: has a NUL byte; this is not a text file");
+    // Blank lines may be before the names of the columns, and after the last row.
+    BOOST_TEST(error_in("\n# a\n\nlp__,y\n1,2\n \n# b\n\n") == "");
+    BOOST_TEST(error_in("lp__,y\n1,2\n\n1,2\n") == "c.csv: line 3: is blank, and rows of draws follow it");
+    BOOST_TEST(error_in("lp__,y\n\t\n# a\n1,2\n") == "c.csv: line 2: is blank, and rows of draws follow it");
+    const std::string ends =
+        "has a carriage return (CR) that does not end it; lines must end with LF, or with CR and LF";
+    BOOST_TEST(error_in("lp__,y\r\n1,2\r\n1,3\r") == "");
+    BOOST_TEST(error_in("lp__,y\r1,2\r1,3\r") == "c.csv: line 1: " + ends);
+    BOOST_TEST(error_in("lp__,y\n1,2\n1,3\r1,4\n") == "c.csv: line 3: " + ends);
+    BOOST_TEST(error_in("lp__,y\n# a\r1,2\n1,4\n") == "c.csv: line 2: " + ends);
+    BOOST_TEST(error_in("lp__,y\n1,2\n1,3\r1,4") == "c.csv: line 3: " + ends);
     BOOST_TEST(error_of<FileError>([] { StanCsvReader("/nowhere/c.csv"); }) ==
                "/nowhere/c.csv: cannot be opened: No such file or directory");
     BOOST_TEST(error_of<FileError>([] { StanCsvReader("/dev/zero"); }) == "/dev/zero: is not a regular file");

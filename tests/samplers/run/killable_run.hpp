@@ -6,6 +6,7 @@
 
 #include <pollen/nn/distributions.hpp>
 #include <pollen/samplers/full_batch/nuts.hpp>
+#include <pollen/samplers/minibatch/sghmc.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
 
 // A short run with files that can be ended at any evaluation of its model or call of the file system.
@@ -25,18 +26,21 @@ inline RunOptions quiet(const std::string& directory) {
             .show = Show::nothing};
 }
 
-inline Draws run(const RunOptions& options, bool nuts) {
+enum class Kind { walk, nuts, sghmc };
+
+inline Draws run(const RunOptions& options, Kind kind) {
     const Tensor<double> y{28, 8, -3, 7, -1, 1, 18, 12}, sigma{15, 10, 16, 11, 9, 11, 10, 18};
     const auto count = [] {
         if (fuse.evaluations++ == fuse.evaluation) burn();
     };
-    if (!nuts) {
-        return run_chains(ModelPotential<float>([=](Model<float>& m) {
-                              count();
-                              const auto x = m.real("x", {3, 2});
-                              m.prior(sum(square(x)) * -0.5);
-                          }),
-                          Walk{.weight = 2}, options);
+    if (kind != Kind::nuts) {
+        const ModelPotential<float> model([=](Model<float>& m) {
+            count();
+            const auto x = m.real("x", {3, 2});
+            m.prior(sum(square(x)) * -0.5);
+        });
+        if (kind == Kind::sghmc) return run_chains(model, Sghmc{.step_size = 0.01, .friction = 0.1}, options);
+        return run_chains(model, Walk{.weight = 2}, options);
     }
     return run_chains(ModelPotential<double>([=](Model<double>& m) {
                           count();
@@ -48,5 +52,6 @@ inline Draws run(const RunOptions& options, bool nuts) {
                       }),
                       Nuts{}, options);
 }
+inline Draws run(const RunOptions& options, bool nuts) { return run(options, nuts ? Kind::nuts : Kind::walk); }
 
 }  // namespace pollen::test

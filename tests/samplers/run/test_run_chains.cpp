@@ -202,54 +202,6 @@ BOOST_AUTO_TEST_CASE(files_hold_the_same_draws_as_the_memory) {
     BOOST_TEST(!std::filesystem::exists(folder / "deep/down/.chain_1.state.1-0.tmp"));
 }
 
-BOOST_AUTO_TEST_CASE(a_fault_in_one_chain_keeps_what_all_have_drawn) {
-    const TemporaryDirectory folder;
-    RunOptions options = quiet();
-    const Draws good = run_chains(shapes_model<double>(), Walk{}, options);
-    options.directory = folder / "run";
-    std::shared_ptr<Draws> kept;
-    with_threads(1, [&] {
-        try {
-            run_chains(shapes_model<double>(), Walk{.bad_chain = 1, .bad_step = 70}, options);
-        } catch (const RunError& error) {
-            BOOST_TEST(error.what() == "run_chains: chain 2: a fault");
-            BOOST_CHECK_THROW(std::rethrow_exception(error.cause()), std::runtime_error);
-            kept = std::make_shared<Draws>(error.draws());
-        }
-    });
-    BOOST_REQUIRE(kept);
-    BOOST_TEST(kept->interrupted);
-    BOOST_TEST(!kept->chains.empty());
-    for (std::int64_t t = 0; t < kept->size(); ++t) BOOST_TEST(kept->values(0, t, 0) == good.values(0, t, 0));
-    StanCsvReader reader(folder / "run/chain_2.csv");
-    std::int64_t rows = 0;
-    for (StanCsvReader::Row row; reader.next(row); ++rows) BOOST_TEST(row.values[0] == good.values(1, rows, 0));
-    BOOST_TEST(rows == 20);
-    // The fault mended, the run goes on as if nothing had been.
-    options.resume = true;
-    const Draws resumed = run_chains(shapes_model<double>(), Walk{}, options);
-    BOOST_TEST(same_bits(resumed.values, good.values));
-}
-
-BOOST_AUTO_TEST_CASE(a_model_that_throws_names_the_chain) {
-    const auto model = ModelPotential<double>([](Model<double>& m) {
-        const auto x = m.real("x");
-        if (x.item() > 5) throw std::logic_error("x is large");
-        m.prior(x * x * -0.5);
-    });
-    RunOptions options = quiet();
-    options.starts = {{0}, {1}, {6}};
-    BOOST_TEST(error_of<Error>([&] { run_chains(model, Walk{}, options); }) == "run_chains: chain 3: x is large");
-    options = quiet(0, 200);
-    options.starts = {{0}, {4.99}, {0}};
-    BOOST_TEST(error_of<RunError>([&] { run_chains(model, Walk{.scale = 0.1}, options); }) ==
-               "run_chains: chain 2: x is large");
-    const auto undefined = ModelPotential<double>([](Model<double>& m) { m.prior(log(m.real("x") * 0.0 - 1.0)); });
-    BOOST_TEST(error_of<ValueError>([&] {
-                   run_chains(undefined, Walk{}, quiet());
-               }).starts_with("run_chains: chain 1: find_start: no starting point in 100 attempts: "));
-}
-
 BOOST_AUTO_TEST_CASE(energies_that_are_not_numbers_are_counted) {
     const auto model = ModelPotential<double>([](Model<double>& m) {
         const auto x = m.real("x");
@@ -313,6 +265,12 @@ BOOST_AUTO_TEST_CASE(dense_metrics_are_part_of_the_memory) {
     saved.max_memory = 1000;
     BOOST_TEST(error_of<ValueError>([&] { run_chains(named, Walk{}, saved); }).find(" 27.1 MB of file buffers") !=
                std::string::npos);
+    // The advice is for the sampler that was asked for.
+    RunOptions little = quiet(100, 1);
+    little.max_memory = 1000;
+    BOOST_TEST(error_of<ValueError>([&] {
+                   run_chains(model, Sghmc{.step_size = 0.01}, little);
+               }).ends_with(" of chains), more than max_memory, 1 kB; run fewer chains"));
 }
 
 // The estimate is that of what a chain keeps from step to step, and of no more than three times as much.

@@ -1,9 +1,7 @@
-#include "../../data/bytes.hpp"
 #include "../../standard_error.hpp"
 #include "../../support.hpp"
 #include "killable_run.hpp"
 
-#include <pollen/data/formats/detail/sealed_tensors.hpp>
 #include <pollen/samplers/run/detail/chain_runner.hpp>
 
 #include <pollen/samplers/full_batch/hmc.hpp>
@@ -78,21 +76,10 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_not_resumed) {
     run_chains(shapes_model<double>(), Walk{}, options);
     const std::string state = folder / "chain_1.state", csv = folder / "chain_1.csv";
     const std::string state_text = contents(state), csv_text = contents(csv);
-    // Every byte of the state matters.
-    for (std::size_t k = 0; k < state_text.size(); k += 7) {
-        std::string text = state_text;
-        text[k] = static_cast<char>(text[k] ^ 4);
-        put(state, text);
-        BOOST_TEST(resume_error(options).starts_with(state + ": "), "byte " << k);
-    }
-    for (std::size_t k = 0; k < state_text.size(); k += 97) {
-        put(state, state_text.substr(0, k));
-        BOOST_TEST(resume_error(options).starts_with(state + ": "), "length " << k);
-    }
     TensorFile file = read_safetensors(folder / "chain_2.state");
     file.metadata["version"] = "1";
     write_safetensors(state, file);
-    BOOST_TEST(resume_error(options) == state + ": metadata: version: \"1\"; this version of pollen reads 3");
+    BOOST_TEST(resume_error(options) == state + ": metadata: version: \"1\"; this version of pollen reads 4");
     file.metadata["format"] = "a list";
     write_safetensors(state, file);
     BOOST_TEST(resume_error(options) == state + ": metadata: format: \"a list\" is not the state of a chain");
@@ -105,17 +92,10 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_not_resumed) {
                    ": the saved run has chain 2 of 4, this one has 1 of 4; to start anew, choose another directory");
 
     put(state, state_text);
-    put(csv, csv_text.substr(0, csv_text.size() / 2));
-    BOOST_TEST(
-        resume_error(options).starts_with(csv + ": has " + std::to_string(csv_text.size() / 2) + " bytes, but had "));
     std::string text = csv_text;
     text[text.find("x_plus_s")] = 'y';
     put(csv, text);
     BOOST_TEST(resume_error(options) == csv + ": does not begin as the file of this run does");
-    text = csv_text;
-    text[text.rfind("\n# \n#  Elapsed") - 3] = '\n';
-    put(csv, text);
-    BOOST_TEST(resume_error(options).starts_with(csv + ": line "));
     std::filesystem::remove(csv);
     BOOST_TEST(resume_error(options) == csv + ": is gone, but " + state +
                                             " is there; without its draws the run cannot go on. Choose another "
@@ -137,7 +117,8 @@ BOOST_AUTO_TEST_CASE(what_a_resumed_run_says) {
     const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
     const std::string begin = run();
     BOOST_TEST(first_line(begin).find(" threads; memory: ") != begin.npos);
-    BOOST_TEST(first_line(begin).ends_with(" of draws, 16.8 MB of file buffers, 8.7 kB of chains"));
+    BOOST_TEST(first_line(begin).find(" of draws, 16.8 MB of file buffers, 8.7 kB of chains; disk: at most ") !=
+               begin.npos);
     BOOST_TEST(begin.find("going on") == begin.npos);
     options.resume = true;
     BOOST_TEST(run() == "complete: read from " + folder.path() + "\n");
@@ -282,51 +263,6 @@ BOOST_AUTO_TEST_CASE(a_longer_run_goes_on_from_a_shorter_one) {
     options.draws = 70;
     BOOST_TEST(run(options, true).values == whole.values);
     BOOST_TEST(same_run(folder / "whole", folder / "shrunk", chains));
-}
-
-// A state whose checksum is right, but whose contents are not.
-BOOST_AUTO_TEST_CASE(a_state_of_other_sizes_is_not_resumed) {
-    const TemporaryDirectory folder;
-    const RunOptions options = quiet(folder.path());
-    run_chains(shapes_model<double>(), Walk{}, options);
-    const std::string path = folder / "chain_1.state";
-    const std::string original = contents(path);
-    const auto with = [&](auto change) {
-        put(path, original);
-        TensorFile file = read_safetensors(path);
-        change(file);
-        std::vector<std::byte> bytes = safetensors_bytes(file);
-        detail::renew_checksum(bytes);
-        put(path, text_of(bytes));
-        return resume_error(options);
-    };
-    BOOST_TEST(with([](TensorFile&) {}).empty());
-    BOOST_TEST(with([](TensorFile& f) { f.set("0001.position", Tensor<double>::zeros({0})); }) ==
-               path + ": 0001.position has shape (0); (8) is needed");
-    BOOST_TEST(with([](TensorFile& f) { f.set("0001.position", Tensor<double>::zeros({9})); }) ==
-               path + ": 0001.position has shape (9); (8) is needed");
-    BOOST_TEST(with([](TensorFile& f) {
-                   f.set("0001.position", Tensor<double>::zeros({2, 4}));
-               }) == path + ": 0001.position has shape (2, 4); (8) is needed");
-    BOOST_TEST(with([](TensorFile& f) { f.set("0000.steps", TensorFile::Counters{99}); }) ==
-               path + ": the chain has made 99 steps and has 8 dimensions; it should be 100 and 8");
-    BOOST_TEST(with([](TensorFile& f) { f.metadata["draws"] = "31"; }) ==
-               path + ": metadata: draws: 31 after 100 steps is impossible");
-
-    // Vectors that are made along the way have a number a dimension, or are a matrix.
-    const auto read = [&](std::int64_t numbers) {
-        const std::string file = folder / "made.state";
-        std::vector<double> made(static_cast<std::size_t>(numbers)), begun;
-        const auto visit = [](std::vector<double>& x) {
-            return [&x](StateVisitor& visitor) { visitor.vector("made", x); };
-        };
-        detail::write_state(file, {}, visit(made), {});
-        return error_of<FileError>([&] { detail::read_state(file, visit(begun), {}, 3, {}); });
-    };
-    for (const std::int64_t good : {0, 3, 9}) BOOST_TEST(read(good) == "");
-    for (const std::int64_t bad : {1, 2, 4, 27})
-        BOOST_TEST(read(bad) ==
-                   folder / "made.state: 0000.made has shape (" + std::to_string(bad) + "); (0) is needed");
 }
 
 BOOST_AUTO_TEST_CASE(flushes_take_a_small_part_of_the_time) {

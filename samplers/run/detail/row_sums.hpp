@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace pollen::detail {
+
+// Checksums (CRC-32) of the rows of a chain's file, one for each block of 256 kB: a row that was changed afterwards is
+// found, and so is its place.
+struct RowSums {
+    static constexpr std::int64_t block = std::int64_t{1} << 18;
+
+    std::int64_t bytes = 0;                // of all rows
+    std::vector<std::uint64_t> sums = {};  // the last one is of a block that need not be complete
+
+    // The rows that follow.
+    void add(std::string_view rows);
+    // How many checksums so many bytes have.
+    static std::int64_t count(std::int64_t bytes) { return bytes / block + (bytes % block != 0); }
+};
+
+}  // namespace pollen::detail

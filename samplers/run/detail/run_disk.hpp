@@ -1,0 +1,14 @@
+#pragma once
+
+#include <pollen/samplers/run/detail/run_plan.hpp>
+
+namespace pollen::detail {
+
+// The most bytes that one chain writes after the draws that are `saved`: the rows of the other draws, the state, and
+// the new state beside the old one while it is replaced. `chain` visits the state of the chain.
+double disk_of_chain(const RunPlan& plan, const ChainFacts& facts, const VisitState& chain, std::int64_t saved = 0);
+
+// Throws unless the file system has so many bytes for the files of the run; `resumed`: beside those that they have.
+void check_disk(const std::string& directory, double bytes, bool resumed);
+
+}  // namespace pollen::detail

@@ -1,0 +1,82 @@
+#include "../../data/fuse.hpp"
+#include "../../standard_error.hpp"
+#include "../../support.hpp"
+#include "run_files.hpp"
+#include "walk_sampler.hpp"
+
+#include <pollen/nn/potentials/function_potential.hpp>
+#include <pollen/samplers/full_batch/nuts.hpp>
+#include <pollen/samplers/minibatch/sghmc.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
+
+using namespace pollen;
+using namespace pollen::test;
+
+BOOST_AUTO_TEST_SUITE(run_disk)
+
+namespace {
+
+// "1.5 MB" as a number.
+double bytes_in(const std::string& text) {
+    std::size_t end = 0;
+    const double number = std::stod(text, &end);
+    const char unit = text.at(end + 1);
+    return number * (unit == 'k' ? 1e3 : unit == 'M' ? 1e6 : unit == 'G' ? 1e9 : 1);
+}
+
+}  // namespace
+
+// The number is rounded to three digits.
+BOOST_AUTO_TEST_CASE(a_run_says_at_most_what_its_files_take) {
+    arm_files();  // without flushes to the disk
+    const ResetCalls reset;
+    const auto check = [](const auto& potential, const auto& sampler, RunOptions options) {
+        const TemporaryDirectory folder;
+        options.directory = folder.path();
+        options.show = Show::lines;
+        const std::string text = written([&] { run_chains(potential, sampler, options); });
+        const std::size_t at = text.find("; disk: at most ");
+        BOOST_REQUIRE(at != text.npos);
+        const double said = bytes_in(text.substr(at + 16));
+        double held = 0;
+        for (const std::string& name : folder.names())
+            held += static_cast<double>(std::filesystem::file_size(folder / name));
+        BOOST_TEST(held < 1.005 * said, sampler.describe());
+        BOOST_TEST(said < 1.6 * held, sampler.describe());
+    };
+    const auto shapes = shapes_model<double>();
+    check(shapes, Walk{}, {.chains = 2, .warmup = 100, .draws = 3000});
+    check(shapes, Walk{.weight = 2, .diverges = true},
+          {.chains = 2, .warmup = 900, .draws = 2000, .thin = 3, .save_warmup = true});
+    check(shapes_model<float>(), Sghmc{.step_size = 0.01}, {.chains = 2, .warmup = 0, .draws = 3000});
+    check(shapes, Nuts{}, {.chains = 2, .warmup = 100, .draws = 1500});
+    const ModelPotential<double> many([](Model<double>& m) {
+        m.prior(sum(square(m.real("weights", {30, 10}))) * -0.5);
+    });
+    check(many, Nuts{.metric = MetricKind::dense}, {.chains = 2, .warmup = 30, .draws = 300});
+    check(many, Sghmc{.step_size = 0.01, .noise = GradientNoise::estimated()},
+          {.chains = 2, .warmup = 30, .draws = 100});
+}
+
+BOOST_AUTO_TEST_CASE(a_run_for_which_there_is_no_space_does_not_start) {
+    const TemporaryDirectory folder;
+    constexpr std::int64_t d = 4'000'000;
+    const FunctionPotential<float> potential(d, [](std::span<const float>, std::span<float> slope) {
+        std::fill(slope.begin(), slope.end(), 0.0f);
+        return 0.0;
+    });
+    RunOptions options{.chains = 1,
+                       .warmup = 0,
+                       .draws = 1'000'000,
+                       .radius = 1,
+                       .directory = folder / "run",
+                       .keep = false,
+                       .show = Show::nothing};
+    const std::string error = error_of<FileError>([&] { run_chains(potential, Sghmc{.step_size = 0.01}, options); });
+    BOOST_TEST(error.starts_with(folder / "run: the files of this run need up to 104 TB of disk space, but only "),
+               error);
+    BOOST_TEST(error.ends_with(" are free; draw less, thin more, or choose another directory"), error);
+    BOOST_TEST(TemporaryDirectory::names_in(folder / "run").empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

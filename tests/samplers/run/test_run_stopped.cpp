@@ -1,0 +1,190 @@
+#include "../../data/fuse.hpp"
+#include "../../support.hpp"
+#include "run_files.hpp"
+#include "walk_sampler.hpp"
+
+#include <pollen/nn/potentials/function_potential.hpp>
+#include <pollen/samplers/full_batch/hmc.hpp>
+#include <pollen/samplers/full_batch/nuts.hpp>
+#include <pollen/samplers/full_batch/tempering.hpp>
+#include <pollen/samplers/minibatch/naive_sghmc.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
+
+using namespace pollen;
+using namespace pollen::test;
+
+// Ctrl-C in the middle of a step of many gradients.
+BOOST_AUTO_TEST_SUITE(run_stopped)
+
+namespace {
+
+// Sends a signal at one of its evaluations.
+struct Signals {
+    std::int64_t evaluations = 0, at = -1;
+    int signal = SIGINT;
+};
+
+FunctionPotential<double> bowl(Signals& signals) {
+    return {{"x", "y"}, [&signals](std::span<const double> x, std::span<double> slope) {
+                if (++signals.evaluations == signals.at) std::raise(signals.signal);
+                if (!slope.empty()) slope[0] = x[0], slope[1] = 4 * x[1];
+                return x[0] * x[0] / 2 + 2 * x[1] * x[1];
+            }};
+}
+
+RunOptions one_chain(std::int64_t warmup, const std::string& directory = {}) {
+    return {.chains = 1,
+            .warmup = warmup,
+            .draws = 5,
+            .seed = 3,
+            .starts = {{1, -0.5}},
+            .directory = directory,
+            .show = Show::nothing};
+}
+
+// Runs a sampler whose steps make many gradients, and interrupts it again and again in their middle. Says what is
+// wrong.
+template <class S>
+std::string interrupted_again_and_again(const S& sampler, std::int64_t warmup, std::int64_t step) {
+    const TemporaryDirectory folder;
+    arm_files();  // without flushes to the disk
+    const ResetCalls reset;
+    Signals signals;
+    const FunctionPotential<double> potential = bowl(signals);
+    const Draws whole = run_chains(potential, sampler, one_chain(warmup, folder / "whole"));
+    RunOptions options = one_chain(warmup, folder / "cut");
+    options.resume = true;
+    for (int times = 0;; ++times) {
+        if (times == 100) return "it comes to no end";
+        signals = {.at = 1 + step + step / 2 * (times % 3), .signal = times % 2 ? SIGTERM : SIGINT};
+        const Draws cut = run_chains(potential, sampler, options);
+        if (signals.evaluations > signals.at + 2) return "evaluations after the signal";
+        for (std::int64_t t = 0; t < cut.size(); ++t)
+            if (cut.values(0, t, 0) != whole.values(0, t, 0)) return "other draws";
+        if (cut.interrupted) continue;
+        if (times < 2) return "it was hardly interrupted";
+        break;
+    }
+    return same_run(folder / "whole", folder / "cut", 1) ? "" : "other files";
+}
+
+// A sampler of one's own that asks whether it is to stop. If it is broken, it asks when it has moved already.
+struct Asking {
+    bool broken = false;
+
+    template <Real T>
+    std::unique_ptr<Chain<T>> begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const;
+    std::string describe() const { return "Asking()"; }
+};
+
+template <Real T>
+class AskingChain final : public Chain<T> {
+  public:
+    AskingChain(bool broken, std::unique_ptr<Potential<T>> potential, ChainStart<T> start)
+        : broken_(broken), potential_(std::move(potential)), start_(std::move(start)), position_(start_.position) {}
+    StepStatistics step() override {
+        std::vector<T> next = position_, gradient(position_.size());
+        std::vector<T>& moving = broken_ ? position_ : next;
+        Random random = random_of(start_.seed, start_.chain, steps_);
+        for (int k = 0; k < 300; ++k) {
+            if (start_.check_stop) start_.check_stop();
+            potential_->evaluate(moving, gradient);
+            for (std::size_t i = 0; i < moving.size(); ++i)
+                moving[i] += T(0.01) * (random.normal<T>() - gradient[i] / 2);
+        }
+        if (!broken_) position_ = next;
+        ++steps_;
+        return {.energy = 0, .acceptance = 1, .step_size = 0.01};
+    }
+    std::span<const T> position() const override { return position_; }
+    std::int64_t steps() const override { return steps_; }
+    void visit(StateVisitor& v) override { v.integer("steps", steps_), v.vector("position", position_); }
+
+  private:
+    bool broken_;
+    std::unique_ptr<Potential<T>> potential_;
+    ChainStart<T> start_;
+    std::vector<T> position_;
+    std::int64_t steps_ = 0;
+};
+
+template <Real T>
+std::unique_ptr<Chain<T>> Asking::begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
+    return std::make_unique<AskingChain<T>>(broken, std::move(potential), std::move(start));
+}
+
+}  // namespace
+
+// At most the evaluation that was on its way and one more come after the signal, and the files are in the end those of
+// a run that was never interrupted.
+BOOST_AUTO_TEST_CASE(long_steps_are_stopped_in_their_middle) {
+    const WarmupOptions fixed{.step_size = false};
+    for (const std::int64_t warmup : {0, 6}) {
+        BOOST_TEST(interrupted_again_and_again(Hmc{.step_size = 1e-3, .steps = 500, .warmup = fixed}, warmup, 500) ==
+                   "");
+        BOOST_TEST(interrupted_again_and_again(
+                       Hmc{.step_size = 1e-3, .steps = {300, 600}, .alpha = 0.7, .warmup = fixed}, warmup, 600) == "");
+        BOOST_TEST(interrupted_again_and_again(Nuts{.step_size = 2e-3, .max_depth = 8, .warmup = fixed}, warmup, 255) ==
+                   "");
+        BOOST_TEST(interrupted_again_and_again(Tempering{.temperatures = {1, 3, 9}, .steps = 90}, warmup, 270) == "");
+        BOOST_TEST(interrupted_again_and_again(
+                       Tempering{.temperatures = {1, 3}, .kernel = Tempering::Kernel::metropolis, .steps = 90}, warmup,
+                       180) == "");
+        for (const bool metropolis : {false, true})
+            BOOST_TEST(interrupted_again_and_again(
+                           NaiveSghmc{.step_size = 1e-3, .length = 200, .metropolis = metropolis}, warmup, 202) == "");
+        BOOST_TEST(interrupted_again_and_again(Asking{}, warmup, 300) == "");
+        BOOST_TEST(interrupted_again_and_again(Asking{.broken = true}, warmup, 300) != "");
+    }
+}
+
+// The search for a first step size is a part of the first step.
+BOOST_AUTO_TEST_CASE(the_first_step_is_stopped_and_made_again) {
+    const TemporaryDirectory folder;
+    arm_files();
+    const ResetCalls reset;
+    Signals signals;
+    const FunctionPotential<double> potential = bowl(signals);
+    const auto check = [&](const auto& sampler, const std::string& name, std::int64_t within_trajectory) {
+        signals = {};
+        run_chains(potential, sampler, one_chain(30, folder / ("whole" + name)));
+        for (const std::int64_t at : {std::int64_t{3}, std::int64_t{8}, std::int64_t{20}, within_trajectory}) {
+            RunOptions options = one_chain(30, folder / ("cut" + name + std::to_string(at)));
+            signals = {.at = at};
+            BOOST_TEST(run_chains(potential, sampler, options).interrupted);
+            BOOST_TEST(signals.evaluations == at);
+            BOOST_TEST(read_safetensors(options.directory + "/chain_1.state").metadata.at("steps") == "0");
+            signals = {};
+            options.resume = true;
+            run_chains(potential, sampler, options);
+            BOOST_TEST(same_run(folder / ("whole" + name), options.directory, 1), name << " stopped at " << at);
+        }
+    };
+    // About 17 halvings to begin with.
+    check(Nuts{.step_size = 1e5}, "nuts", 24);
+    check(Hmc{.step_size = 1e5, .time = 100}, "hmc", 60);
+    check(Hmc{.step_size = 1e5, .time = 100, .alpha = 0.5}, "partial", 60);
+}
+
+// What is saved is the last complete step.
+BOOST_AUTO_TEST_CASE(the_saved_state_is_that_of_the_last_complete_step) {
+    const TemporaryDirectory folder;
+    arm_files();
+    const ResetCalls reset;
+    Signals signals;
+    const FunctionPotential<double> potential = bowl(signals);
+    const Hmc sampler{.step_size = 1e-3, .steps = 100, .warmup = {.step_size = false}};
+    for (const std::int64_t steps : {0, 1, 4}) {
+        // A chain begins with two evaluations.
+        signals = {.at = 2 + 100 * steps + 50};
+        const RunOptions options = one_chain(0, folder / std::to_string(steps));
+        const Draws cut = run_chains(potential, sampler, options);
+        BOOST_TEST(signals.evaluations == signals.at);
+        BOOST_TEST(cut.interrupted);
+        BOOST_TEST(cut.size() == steps);
+        BOOST_TEST(read_safetensors(options.directory + "/chain_1.state").metadata.at("steps") ==
+                   std::to_string(steps));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
