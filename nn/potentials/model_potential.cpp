@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/random.hpp>
 #include <pollen/autograd/streams.hpp>
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/nn/potentials/detail/block_sums.hpp>
 
@@ -79,7 +80,7 @@ ModelPotential<T>::ModelPotential(std::function<void(Model<T>&)> function, std::
     if (!function) throw ValueError("ModelPotential: the function is empty");
     if (items < 0) throw ValueError("ModelPotential: items is " + std::to_string(items) + "; it must not be negative");
     model_.function_ = std::move(function);
-    all_items_.resize(static_cast<std::size_t>(items));
+    detail::resize(all_items_, static_cast<std::size_t>(items), "ModelPotential");
     std::iota(all_items_.begin(), all_items_.end(), 0);
     declare();
     if (size() == 0) throw ValueError("ModelPotential: the model has no parameters");
