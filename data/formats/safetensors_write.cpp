@@ -1,3 +1,4 @@
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/data/formats/detail/safetensors_header.hpp>
 #include <pollen/data/formats/safetensors.hpp>
 #include <pollen/data/io/atomic_file.hpp>
@@ -66,8 +67,9 @@ std::string header_of(const TensorFile& file, const std::vector<Piece>& pieces, 
         std::string sizes;
         for (const std::int64_t size : piece.shape) sizes += (sizes.empty() ? "" : ",") + std::to_string(size);
         const std::size_t end = at + piece.data.size();
-        json += comma + detail::json_string(*piece.name, path) + ":{\"dtype\":\"" + piece.dtype + "\",\"shape\":[" +
-                sizes + "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(end) + "]}";
+        json += comma + detail::json_string(*piece.name, path);
+        json.append(":{\"dtype\":\"").append(piece.dtype).append("\",\"shape\":[").append(sizes);
+        json += "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(end) + "]}";
         comma = ",";
         at = end;
     }
@@ -114,7 +116,7 @@ std::vector<std::byte> safetensors_bytes(const TensorFile& file) {
     std::vector<std::byte> all;
     Layout(file, file.source()).write([&](const void* data, std::size_t bytes) {
         const std::byte* from = static_cast<const std::byte*>(data);
-        all.insert(all.end(), from, from + bytes);
+        detail::allocating(file.source(), all.size() + bytes, [&] { all.insert(all.end(), from, from + bytes); });
     });
     return all;
 }

@@ -15,7 +15,7 @@ namespace {
 std::string index_text(const Shape& shape, std::int64_t element) {
     std::string text;
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-        text = std::to_string(element % shape[axis] + 1) + (text.empty() ? "" : ",") + text;
+        text.insert(0, std::to_string(element % shape[axis] + 1) + (text.empty() ? "" : ","));
         element /= shape[axis];
     }
     return text.empty() ? text : "[" + text + "]";
