@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <list>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -56,13 +57,62 @@ void run_ranges(std::int64_t n, std::int64_t grain, void* body, RangeBody call) 
     observe(done);
 }
 
+namespace {
+
+// oneTBB gives the 12 kB of an arena back only when its workers have left, which they may never do. So arenas are kept,
+// one for each caller at a time, and used again.
+class Arenas {
+  public:
+    struct Arena {
+        explicit Arena(int n) : threads(n), arena(n) {}
+        const int threads;
+        bool busy = false;
+        tbb::task_arena arena;
+    };
+
+    // Never destroyed: a program may end while another thread is in an arena.
+    static Arenas& global() {
+        static Arenas& all = *new Arenas;
+        return all;
+    }
+
+    Arena& take(int threads) {
+        const std::lock_guard lock(mutex_);
+        const auto fits = [threads](const Arena& arena) { return arena.threads == threads && !arena.busy; };
+        const auto found = std::find_if(all_.begin(), all_.end(), fits);
+        Arena& arena = found != all_.end() ? *found : all_.emplace_back(threads);
+        arena.busy = true;
+        return arena;
+    }
+
+    void give_back(Arena& arena) {
+        const std::lock_guard lock(mutex_);
+        arena.busy = false;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::list<Arena> all_;
+};
+
+// An arena for as long as this lives.
+struct OwnArena {
+    explicit OwnArena(int threads) : taken(Arenas::global().take(threads)) {}
+    ~OwnArena() { Arenas::global().give_back(taken); }
+    OwnArena(const OwnArena&) = delete;
+    OwnArena& operator=(const OwnArena&) = delete;
+    Arenas::Arena& taken;
+};
+
+}  // namespace
+
 void run_in_arena(int threads, void* body, void (*call)(void* body)) {
     if (threads < 1) throw ValueError("with_threads: " + std::to_string(threads) + " threads; at least 1 is needed");
     tbb::global_control allow(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
-    tbb::task_arena arena(threads);
+    const OwnArena own(threads);
     char begun = 0, done = 0;
     publish(begun);
-    arena.execute([&] {
+    own.taken.arena.execute([&] {
         observe(begun);
         call(body);
         publish(done);

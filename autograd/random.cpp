@@ -3,6 +3,7 @@
 #include <pollen/autograd/kernels/random_numbers.hpp>
 #include <pollen/autograd/kernels/rounding.hpp>
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/autograd/support/error.hpp>
 
 #include <algorithm>
@@ -276,7 +277,8 @@ void Random::check_shuffle(std::uint64_t n) const {
 std::vector<std::int64_t> Random::permutation(std::int64_t n) {
     if (n < 0) throw ValueError(text("permutation: n is ", n, "; it must not be negative"));
     check_shuffle(static_cast<std::uint64_t>(n));
-    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    std::vector<std::int64_t> order;
+    detail::resize(order, static_cast<std::size_t>(n), "permutation");
     std::iota(order.begin(), order.end(), std::int64_t{0});
     shuffle(order);
     return order;

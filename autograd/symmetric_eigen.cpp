@@ -1,6 +1,7 @@
 #include <pollen/autograd/symmetric_eigen.hpp>
 
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/autograd/support/error.hpp>
 
 #include <algorithm>
@@ -66,7 +67,9 @@ SymmetricEigen<T> symmetric_eigen(const Tensor<T>& matrix) {
         throw ShapeError("symmetric_eigen: a has shape " + to_string(shape) + "; a square matrix is needed");
     const Int n = shape[0];
     T largest_number = 0;
-    std::vector<T> a(static_cast<std::size_t>(n * n)), rows(static_cast<std::size_t>(n * n));
+    std::vector<T> a, rows;
+    for (std::vector<T>* square : {&a, &rows})
+        detail::resize(*square, static_cast<std::size_t>(n * n), "symmetric_eigen");
     for (Int i = 0; i < n; ++i)
         for (Int j = 0; j <= i; ++j) {
             const T x = matrix.data()[i * n + j];

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pollen/autograd/support/detail/allocate.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +30,9 @@ T* scratch(std::int64_t n) {
         }
         void grow(std::int64_t count) {
             release();
-            memory = static_cast<T*>(::operator new (static_cast<std::size_t>(bytes(count)), std::align_val_t{64}));
+            const auto size = static_cast<std::size_t>(bytes(count));
+            memory = static_cast<T*>(pollen::detail::allocating(
+                "scratch", size, [size] { return ::operator new (size, std::align_val_t{64}); }));
             capacity = count;
             scratch_bytes += bytes(count);
         }

@@ -16,7 +16,9 @@ Var<T> concat(std::span<const Var<T>> parts, int axis) {
             throw ShapeError("concat: part " + std::to_string(k) + " has shape " + to_string(shape) + ", part 0 has " +
                              to_string(first) + "; all sizes but those of axis " + std::to_string(along) +
                              " must be equal");
-        size += shape[along];
+        if (__builtin_add_overflow(size, shape[along], &size))
+            throw ShapeError("concat: the sizes of axis " + std::to_string(along) + " of parts 0 to " +
+                             std::to_string(k) + " add up to more than 2^63 - 1");
     }
     return join("concat", parts, with_size(first, along, size), AxisView(first, along).outer);
 }

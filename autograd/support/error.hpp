@@ -5,10 +5,12 @@
 
 namespace pollen {
 
-// Everything pollen throws derives from Error, so one catch clause is enough for an embedding program.
+// Everything pollen throws derives from Error, so one catch clause is enough for an embedding program. A message is one
+// line that is safe to print: control characters, which a name in a file or the name of a file may have, are shown as
+// \n or \x1b.
 class Error : public std::runtime_error {
   public:
-    using std::runtime_error::runtime_error;
+    explicit Error(const std::string& message);
 };
 
 // Arguments whose shapes, axes or indices do not fit together.
@@ -36,7 +38,7 @@ class DomainError : public ValueError {
     using ValueError::ValueError;
 };
 
-// The system refused the memory for a tensor.
+// The system refused the memory for a tensor, a file or a table. The message says how much it was.
 class MemoryError : public Error {
   public:
     using Error::Error;

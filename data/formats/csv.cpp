@@ -1,11 +1,11 @@
 #include <pollen/data/formats/csv.hpp>
 
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/data/formats/detail/csv_records.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 #include <pollen/data/io/gzip.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -29,7 +29,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 [[noreturn]] void fail_number(const CsvRecords& records, const std::string& label, const CsvCell& cell, double value) {
-    const std::string text = label + ": " + printable(cell.text);
+    const std::string text = label + ": " + printable(cell.text());
     if (std::isinf(value)) records.fail(text + " is not a finite number");
     if (std::isnan(value)) records.fail(text + " is a missing number; Missing::nan would read it as NaN");
     records.fail(text + " is not a number");
@@ -39,6 +39,19 @@ CsvRecords first_record(Bytes bytes, const std::string& name, const CsvOptions& 
     CsvRecords records(bytes, name, options);
     if (!records.next()) throw FileError(name + ": is empty; expected at least one line");
     return records;
+}
+
+TextTable text_table(CsvRecords& records, CsvColumns columns, std::uint64_t rows) {
+    TextTable table;
+    table.rows.reserve(static_cast<std::size_t>(rows));
+    for (bool more = !columns.header || records.next(); more; more = records.next()) {
+        check_width(records, columns.width);
+        std::vector<std::string>& row = table.rows.emplace_back();
+        row.reserve(columns.cells.size());
+        for (const std::size_t cell : columns.cells) row.push_back(records.cells()[cell].unquoted());
+    }
+    table.columns = std::move(columns.names);
+    return table;
 }
 
 std::int64_t find_column(const std::vector<std::string>& columns, const std::string& name) {
@@ -52,7 +65,7 @@ std::int64_t find_column(const std::vector<std::string>& columns, const std::str
 }  // namespace
 
 bool detail::parse_csv_number(const CsvCell& cell, double& value) {
-    const std::string_view text = cell.quoted ? trimmed(cell.text) : cell.text;
+    const std::string_view text = cell.quoted() ? trimmed(cell.text()) : cell.text();
     if (!text.empty() && text.back() >= '0' && text.back() <= '9') return parse_number(text, value);
     if (text.empty() || text == "NA" || text == "?" || is_nan_word(text)) {
         value = std::numeric_limits<double>::quiet_NaN();
@@ -65,13 +78,13 @@ std::int64_t Table::column(const std::string& name) const { return find_column(c
 std::int64_t TextTable::column(const std::string& name) const { return find_column(columns, name); }
 
 Table parse_csv(Bytes bytes, const std::string& name, const CsvOptions& options) {
+    detail::MemoryBudget budget(name, options.limits, bytes.size());
     std::vector<std::byte> storage;
-    bytes = expanded(bytes, name, options.limits.max_bytes, storage);
+    bytes = expanded(bytes, name, budget, storage);
     CsvRecords records = first_record(bytes, name, options);
-    CsvColumns columns = csv_columns(records, options, true);
+    CsvColumns columns = csv_columns(records, options, true, budget);
     const std::uint64_t rows = records.count() + !columns.header;
-    const std::array<std::uint64_t, 3> sizes{rows, columns.cells.size(), sizeof(double)};
-    checked_product(name, "table", sizes, options.limits.max_bytes);
+    budget.take("table", {rows, columns.cells.size(), sizeof(double)});
 
     Table table;
     table.values =
@@ -94,30 +107,17 @@ Table parse_csv(Bytes bytes, const std::string& name, const CsvOptions& options)
 }
 
 TextTable parse_csv_text(Bytes bytes, const std::string& name, const CsvOptions& options) {
+    detail::MemoryBudget budget(name, options.limits, bytes.size());
     std::vector<std::byte> storage;
-    bytes = expanded(bytes, name, options.limits.max_bytes, storage);
+    bytes = expanded(bytes, name, budget, storage);
     CsvRecords records = first_record(bytes, name, options);
-    CsvColumns columns = csv_columns(records, options, false);
+    CsvColumns columns = csv_columns(records, options, false, budget);
     const std::uint64_t rows = records.count() + !columns.header;
-    const std::uint64_t row_bytes = sizeof(std::vector<std::string>) + columns.cells.size() * sizeof(std::string);
-    const std::array<std::uint64_t, 2> sizes{rows, row_bytes};
-    const std::uint64_t cells_bytes = checked_product(name, "table", sizes, options.limits.max_bytes);
-    if (bytes.size() > options.limits.max_bytes - cells_bytes)
-        throw FileError(name + ": table: " + std::to_string(rows) + " rows of " + std::to_string(columns.cells.size()) +
-                        " cells with up to " + std::to_string(bytes.size()) +
-                        " bytes of text are more than the limit of " + std::to_string(options.limits.max_bytes) +
-                        " bytes");
-
-    TextTable table;
-    table.rows.reserve(static_cast<std::size_t>(rows));
-    for (bool more = !columns.header || records.next(); more; more = records.next()) {
-        check_width(records, columns.width);
-        std::vector<std::string>& row = table.rows.emplace_back();
-        row.reserve(columns.cells.size());
-        for (const std::size_t cell : columns.cells) row.push_back(records.cells()[cell].unquoted());
-    }
-    table.columns = std::move(columns.names);
-    return table;
+    // The heap keeps 16 bytes for itself with each row, and up to as much as the text itself with cells of more
+    // than 15.
+    budget.take("table", {rows, 16 + sizeof(std::vector<std::string>) + columns.cells.size() * sizeof(std::string)});
+    budget.take("text of the table", {2, bytes.size()});
+    return detail::allocating(name, bytes.size(), [&] { return text_table(records, std::move(columns), rows); });
 }
 
 Table read_csv(const std::string& path, const CsvOptions& options) {

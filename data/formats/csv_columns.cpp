@@ -3,15 +3,18 @@
 #include <pollen/data/io/detail/printable.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <numeric>
 
 namespace pollen::detail {
 
 namespace {
 
-std::vector<std::string> positions(std::size_t width) {
-    std::vector<std::string> names;
-    for (std::size_t k = 1; k <= width; ++k) names.push_back(std::to_string(k));
-    return names;
+// Whether it is the name of a column in a table without a header: 1, 2, 3, ..., width.
+bool is_position(const std::string& name, std::size_t width) {
+    std::size_t k = 0;
+    const char* end = name.data() + name.size();
+    return std::from_chars(name.data(), end, k).ec == std::errc() && k >= 1 && k <= width && std::to_string(k) == name;
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -24,11 +27,11 @@ bool looks_like_header(const CsvRecords& records, const CsvOptions& options, con
     if (options.columns.empty())
         return !std::all_of(records.cells().begin(), records.cells().end(),
                             [&](const CsvCell& cell) { return parse_csv_number(cell, ignored); });
-    const auto all_in = [&](const std::vector<std::string>& set) {
-        return std::all_of(options.columns.begin(), options.columns.end(),
-                           [&](const std::string& name) { return contains(set, name); });
+    const auto all = [&](const auto& holds) {
+        return std::all_of(options.columns.begin(), options.columns.end(), holds);
     };
-    return all_in(names) || !all_in(positions(names.size()));
+    return all([&](const std::string& name) { return contains(names, name); }) ||
+           !all([&](const std::string& name) { return is_position(name, names.size()); });
 }
 
 }  // namespace
@@ -48,18 +51,21 @@ std::string CsvColumns::label(std::size_t column) const {
     return text + " (" + name.substr(1, name.size() - 2) + ")";
 }
 
-CsvColumns csv_columns(const CsvRecords& records, const CsvOptions& options, bool numbers) {
+CsvColumns csv_columns(const CsvRecords& records, const CsvOptions& options, bool numbers, MemoryBudget& budget) {
     CsvColumns columns;
     columns.width = records.cells().size();
+    budget.take("columns", {columns.width, 2 * sizeof(CsvCell) + sizeof(std::string) + sizeof(std::size_t)});
     std::vector<std::string> names;
+    names.reserve(columns.width);
     for (const CsvCell& cell : records.cells()) names.push_back(cell.unquoted());
     if (options.header == CsvOptions::Header::automatic)
         columns.header = !numbers || looks_like_header(records, options, names);
     else
         columns.header = options.header == CsvOptions::Header::yes;
-    if (!columns.header) names = positions(columns.width);
+    for (std::size_t k = 0; k < columns.width && !columns.header; ++k) names[k] = std::to_string(k + 1);
     if (options.columns.empty()) {
-        for (std::size_t k = 0; k < columns.width; ++k) columns.cells.push_back(k);
+        columns.cells.resize(columns.width);
+        std::iota(columns.cells.begin(), columns.cells.end(), std::size_t{0});
         columns.names = std::move(names);
         return columns;
     }

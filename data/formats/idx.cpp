@@ -1,6 +1,7 @@
 #include <pollen/data/formats/idx.hpp>
 
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/data/formats/detail/idx_header.hpp>
 #include <pollen/data/io/gzip.hpp>
 
@@ -50,6 +51,7 @@ Tensor<T> convert(const std::byte* bytes, const Shape& shape, const std::string&
                           offset + static_cast<std::uint64_t>(i * width));
     }
     parallel_for(tensor.size(), grain, [&](std::int64_t begin, std::int64_t end) {
+        // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, not a letter
         for (std::int64_t i = begin; i < end; ++i) out[i] = static_cast<T>(big_endian<Element>(bytes + i * width));
     });
     return tensor;
@@ -59,10 +61,11 @@ Tensor<T> convert(const std::byte* bytes, const Shape& shape, const std::string&
 
 template <class T>
 Tensor<T> detail::parse_idx(Bytes bytes, const std::string& name, const ReadLimits& limits, IdxHeader& header) {
+    MemoryBudget budget(name, limits, bytes.size());
     std::vector<std::byte> storage;
     const bool zipped = is_gzip(bytes);
     if (zipped) storage = gunzip_prefix(bytes, name, longest_idx_header);
-    header = parse_idx_header(zipped ? Bytes(storage) : bytes, name, sizeof(T), limits.max_bytes);
+    header = parse_idx_header(zipped ? Bytes(storage) : bytes, name, sizeof(T), zipped, budget);
     if (zipped) {
         // One byte more than there should be, to notice when there are more.
         storage = gunzip_prefix(bytes, name, header.file_bytes + 1);
@@ -112,7 +115,7 @@ std::vector<std::byte> idx_bytes(const Tensor<T>& values) {
             throw ValueError("idx_bytes: shape " + to_string(values.shape()) + " has a size above 2^32 - 1");
         for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<std::byte>((size >> shift) & 255));
     }
-    bytes.reserve(bytes.size() + static_cast<std::size_t>(values.size()));
+    detail::reserve(bytes, bytes.size() + static_cast<std::size_t>(values.size()), "idx_bytes");
     for (const T& value : values) {
         if (!(value >= T(0) && value <= T(255)) || static_cast<T>(static_cast<int>(value)) != value)
             throw ValueError("idx_bytes: element " + std::to_string(&value - values.begin()) + " is " +

@@ -1,11 +1,10 @@
 #include <pollen/data/formats/libsvm.hpp>
 
+#include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 #include <pollen/data/io/detail/text.hpp>
-#include <pollen/data/io/gzip.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace pollen {
@@ -82,8 +81,9 @@ void visit(std::string_view text, const std::string& name, const Target& target,
 Libsvm parse_libsvm(Bytes bytes, const std::string& name, const LibsvmOptions& options) {
     if (options.features < 0)
         throw ValueError("libsvm: " + std::to_string(options.features) + " features; expected 0 or more");
+    detail::MemoryBudget budget(name, options.limits, bytes.size());
     std::vector<std::byte> storage;
-    const std::string_view text = detail::as_text(expanded(bytes, name, options.limits.max_bytes, storage));
+    const std::string_view text = detail::as_text(detail::expanded(bytes, name, budget, storage));
 
     std::int64_t n = 0, largest = 0;
     visit(
@@ -96,10 +96,9 @@ Libsvm parse_libsvm(Bytes bytes, const std::string& name, const LibsvmOptions& o
     if (n == 0) throw FileError(name + ": has no examples; expected at least one line");
 
     const std::int64_t features = options.features > 0 ? options.features : largest;
-    // The targets count as one more column. No limit goes beyond what a shape can hold.
-    const std::array<std::uint64_t, 3> sizes{static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(features) + 1,
-                                             sizeof(double)};
-    checked_product(name, "dense table", sizes, std::min(options.limits.max_bytes, std::uint64_t{1} << 60));
+    // The targets count as one more column.
+    budget.take("dense table",
+                {static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(features) + 1, sizeof(double)});
     Libsvm data{Tensor<double>::empty(Shape{n}), Tensor<double>::zeros(Shape{n, features})};
     double* target = data.targets.fresh_data();
     double* inputs = data.inputs.fresh_data();

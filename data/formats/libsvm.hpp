@@ -9,7 +9,8 @@ namespace pollen {
 
 struct LibsvmOptions {
     std::int64_t features = 0;  // 0: the largest index in the file
-    ReadLimits limits = {};     // of the file, and of the dense numbers
+    // A short line with a large index is a long row. A set that is sparse on purpose needs a larger limits.max_memory.
+    ReadLimits limits = {};
 };
 
 struct Libsvm {

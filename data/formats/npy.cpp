@@ -1,5 +1,6 @@
 #include <pollen/data/formats/npy.hpp>
 
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/data/formats/detail/half.hpp>
 #include <pollen/data/formats/detail/npy_header.hpp>
 #include <pollen/data/io/atomic_file.hpp>
@@ -69,7 +70,7 @@ std::string number_text(From value) {
 std::string index_text(const Shape& shape, std::int64_t position) {
     std::string text;
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-        text = std::to_string(position % shape[axis]) + (text.empty() ? "" : ", ") + text;
+        text.insert(0, std::to_string(position % shape[axis]) + (text.empty() ? "" : ", "));
         position /= shape[axis];
     }
     return "(" + text + ")";
@@ -80,7 +81,6 @@ class Positions {
   public:
     Positions(const Shape& shape, bool fortran_order) : shape_(shape), fortran_order_(fortran_order) {
         std::int64_t stride = 1;
-        if (shape.size() == 0) return;  // the other sizes may be anything
         for (int axis = shape.rank() - 1; axis >= 0; --axis) {
             strides_[static_cast<std::size_t>(axis)] = stride;
             stride *= shape[axis];
@@ -132,27 +132,27 @@ void convert(Bytes bytes, const std::string& name, const detail::NpyHeader& head
         if (wrong)
             throw FileError(name + ": offset " + std::to_string(at) + ": element " + index_text(shape, *position) +
                             ": " + number_text(value) + " " + wrong);
-        out[*position] = static_cast<T>(value);
+        out[*position] = static_cast<T>(value);  // NOLINT(bugprone-signed-char-misuse): a number, not a letter
     }
 }
 
 }  // namespace
 
 template <class T>
-Tensor<T> parse_npy(Bytes bytes, const std::string& name, const ReadLimits& limits) {
-    const detail::NpyHeader header = detail::parse_npy_header(bytes, name);
+Tensor<T> detail::parse_npy(Bytes bytes, const std::string& name, MemoryBudget& budget) {
+    const NpyHeader header = parse_npy_header(bytes, name);
     const std::string place = "offset " + std::to_string(header.shape_at) + ": shape";
     std::vector<std::uint64_t> factors = header.sizes;
     factors.push_back(sizeof(T));
-    checked_product(name, place, factors, limits.max_bytes);
-    factors.back() = static_cast<std::uint64_t>(header.item_bytes);
-    const std::uint64_t expected = checked_product(name, place, factors, limits.max_bytes);
+    const std::uint64_t elements = budget.take(place, factors) / sizeof(T);
+    const std::uint64_t expected = elements * static_cast<std::uint64_t>(header.item_bytes);
     const std::uint64_t held = bytes.size() - header.data_at;
     if (held != expected)
         throw FileError(name + ": offset " + std::to_string(header.data_at) + ": data: " + std::to_string(held) +
                         " bytes, but the header says " + std::to_string(expected));
 
-    // The file holds all these numbers, or there are none: the sizes cannot be too large for a Shape.
+    // The budget allows all these numbers, or all but those of the axes of size 0: the sizes cannot be too large for a
+    // Shape.
     const std::vector<std::int64_t> sizes(header.sizes.begin(), header.sizes.end());
     const Shape shape{std::span<const std::int64_t>(sizes)};
     Tensor<T> tensor = Tensor<T>::empty(shape);
@@ -199,6 +199,12 @@ Tensor<T> parse_npy(Bytes bytes, const std::string& name, const ReadLimits& limi
 }
 
 template <class T>
+Tensor<T> parse_npy(Bytes bytes, const std::string& name, const ReadLimits& limits) {
+    detail::MemoryBudget budget(name, limits, bytes.size());
+    return detail::parse_npy<T>(bytes, name, budget);
+}
+
+template <class T>
 Tensor<T> read_npy(const std::string& path, const ReadLimits& limits) {
     return parse_npy<T>(read_bytes(path, limits), path, limits);
 }
@@ -207,7 +213,8 @@ template <class T>
 std::vector<std::byte> npy_bytes(const Tensor<T>& tensor) {
     const std::string header = detail::npy_header_text(descr<T>, tensor.shape());
     const auto numbers = std::as_bytes(tensor.values());
-    std::vector<std::byte> bytes(header.size() + numbers.size());
+    std::vector<std::byte> bytes;
+    detail::resize(bytes, header.size() + numbers.size(), "npy_bytes");
     std::memcpy(bytes.data(), header.data(), header.size());
     std::copy(numbers.begin(), numbers.end(), bytes.begin() + static_cast<std::ptrdiff_t>(header.size()));
     return bytes;
@@ -221,10 +228,11 @@ void write_npy(const std::string& path, const Tensor<T>& tensor) {
     file.commit();
 }
 
-#define POLLEN_INSTANTIATE(T)                                                      \
-    template Tensor<T> parse_npy<T>(Bytes, const std::string&, const ReadLimits&); \
-    template Tensor<T> read_npy<T>(const std::string&, const ReadLimits&);         \
-    template std::vector<std::byte> npy_bytes<T>(const Tensor<T>&);                \
+#define POLLEN_INSTANTIATE(T)                                                          \
+    template Tensor<T> detail::parse_npy<T>(Bytes, const std::string&, MemoryBudget&); \
+    template Tensor<T> parse_npy<T>(Bytes, const std::string&, const ReadLimits&);     \
+    template Tensor<T> read_npy<T>(const std::string&, const ReadLimits&);             \
+    template std::vector<std::byte> npy_bytes<T>(const Tensor<T>&);                    \
     template void write_npy<T>(const std::string&, const Tensor<T>&);
 
 POLLEN_INSTANTIATE(float)

@@ -1,9 +1,11 @@
 #include <pollen/data/formats/npz.hpp>
 
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/data/formats/detail/deflate_ratio.hpp>
+#include <pollen/data/formats/detail/npy_header.hpp>
 #include <pollen/data/formats/detail/zip_handle.hpp>
 #include <pollen/data/formats/detail/zip_name.hpp>
-#include <pollen/data/formats/npy.hpp>
+#include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 
 #include <zip.h>
@@ -90,21 +92,27 @@ class Npz::Archive {
   public:
     Archive(std::vector<std::byte> bytes, const std::string& name, const ReadLimits& limits)
         : bytes_(std::move(bytes)), name_(name), limits_(limits) {
-        if (bytes_.size() > limits.max_bytes)
-            throw FileError(name_ + ": has " + std::to_string(bytes_.size()) + " bytes, more than the limit of " +
-                            std::to_string(limits.max_bytes));
+        detail::MemoryBudget budget(name_, limits, bytes_.size());
         const std::vector<std::string> names = directory_names(bytes_, name_);
         check_names(names);
         open();
-        check_entries(names);
+        check_entries(names, budget);
     }
 
     const std::vector<std::string>& names() const { return names_; }
-    const ReadLimits& limits() const { return limits_; }
 
     std::string entry(const std::string& name) const { return name_ + ": entry " + detail::printable(name + ".npy"); }
 
-    std::vector<std::byte> expand(const std::string& name) {
+    template <class T>
+    Tensor<T> get(const std::string& name) {
+        const std::string place = entry(name);
+        detail::MemoryBudget budget(place, limits_, bytes_.size());
+        const std::vector<std::byte> data = expand(name, budget);
+        return detail::parse_npy<T>(data, place, budget);
+    }
+
+  private:
+    std::vector<std::byte> expand(const std::string& name, detail::MemoryBudget& budget) {
         const auto found = std::find(names_.begin(), names_.end(), name);
         if (found == names_.end()) {
             std::string list;
@@ -118,13 +126,14 @@ class Npz::Archive {
         const std::lock_guard lock(mutex_);
         const std::unique_ptr<zip_file_t, Close> file(zip_fopen_index(zip_.get(), index, 0));
         if (!file) throw FileError(entry(name) + ": " + message(zip_get_error(zip_.get())));
-        // The bytes are made room for as they come. One byte more than the directory says is asked for: only at the end
-        // of the data does libzip compare the CRC32.
+        // One byte more than the directory says is asked for: only at the end of the data does libzip compare the
+        // CRC32.
         const std::uint64_t size = sizes_[index];
+        budget.take("expanded", {size});
         std::vector<std::byte> data;
+        detail::resize(data, size + 1, name_);
         std::uint64_t done = 0;
         while (true) {
-            if (done == data.size()) data.resize(std::min(size + 1, std::max<std::uint64_t>(2 * done, 1 << 16)));
             const zip_int64_t some = zip_fread(file.get(), data.data() + done, data.size() - done);
             if (some < 0) throw FileError(entry(name) + ": " + message(zip_file_get_error(file.get())));
             done += static_cast<std::uint64_t>(some);
@@ -138,7 +147,6 @@ class Npz::Archive {
         return data;
     }
 
-  private:
     void check_names(const std::vector<std::string>& names) const {
         for (std::size_t i = 0; i < names.size(); ++i) {
             const std::string wrong = detail::zip_name_problem(names[i]);
@@ -167,10 +175,10 @@ class Npz::Archive {
         if (!zip_) throw FileError(name_ + ": central directory: " + text);
     }
 
-    void check_entries(const std::vector<std::string>& names) {
+    void check_entries(const std::vector<std::string>& names, detail::MemoryBudget& budget) {
         if (zip_get_num_entries(zip_.get(), 0) != static_cast<zip_int64_t>(names.size()))
             throw FileError(name_ + ": central directory: there is more than one");
-        std::uint64_t expanded = 0, packed = 0;
+        std::uint64_t packed = 0;
         for (std::size_t index = 0; index < names.size(); ++index) {
             const std::string& name = names[index];
             // libzip translates what is not UTF-8.
@@ -181,11 +189,11 @@ class Npz::Archive {
             if (!translated || name != translated)
                 throw FileError(place(index, name) + "holds a control character or is not UTF-8");
             names_.push_back(name.substr(0, name.size() - 4));
-            check_entry(index, expanded, packed);
+            check_entry(index, budget, packed);
         }
     }
 
-    void check_entry(zip_uint64_t index, std::uint64_t& expanded, std::uint64_t& packed) {
+    void check_entry(zip_uint64_t index, detail::MemoryBudget& budget, std::uint64_t& packed) {
         const auto fail = [&](const std::string& what) { throw FileError(entry(names_.back()) + ": " + what); };
         constexpr zip_uint64_t needed =
             ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
@@ -197,13 +205,8 @@ class Npz::Archive {
         if (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE)
             fail("compression method " + std::to_string(status.comp_method) +
                  " is not read; 0 (stored) and 8 (deflate) are");
-        const auto over = [&](std::uint64_t size, const char* what) {
-            fail(std::to_string(size) + " bytes" + what + " are more than the limit of " +
-                 std::to_string(limits_.max_bytes));
-        };
-        if (status.size > limits_.max_bytes) over(status.size, "");
-        expanded += status.size;
-        if (expanded > limits_.max_bytes) over(expanded, ", with all entries before it,");
+        // All arrays together, for a program that reads them all and keeps them.
+        budget.take("entry " + detail::printable(names_.back() + ".npy"), {status.size});
         packed += std::min<std::uint64_t>(status.comp_size, bytes_.size() + 1);
         if (packed > bytes_.size()) fail("overlaps with another entry");
         if (status.comp_method == ZIP_CM_STORE && status.size != status.comp_size)
@@ -241,7 +244,7 @@ const std::vector<std::string>& Npz::names() const { return archive_->names(); }
 
 template <class T>
 Tensor<T> Npz::get(const std::string& name) const {
-    return parse_npy<T>(archive_->expand(name), archive_->entry(name), archive_->limits());
+    return archive_->get<T>(name);
 }
 
 template Tensor<float> Npz::get<float>(const std::string&) const;

@@ -1,3 +1,4 @@
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/data/formats/npz.hpp>
 
 #include <pollen/data/formats/detail/zip_handle.hpp>
@@ -79,7 +80,8 @@ std::vector<std::byte> npz_bytes(const NpzArrays& arrays) {
     zip_stat_t status;
     zip_stat_init(&status);
     if (zip_source_stat(written, &status) != 0 || zip_source_open(written) != 0) fail(zip_source_error(written));
-    std::vector<std::byte> bytes(status.size);
+    std::vector<std::byte> bytes;
+    detail::resize(bytes, status.size, "npz_bytes");
     std::uint64_t done = 0;
     while (done < status.size) {
         const zip_int64_t some = zip_source_read(written, bytes.data() + done, status.size - done);

@@ -84,9 +84,9 @@ Tensor<T> parse_pgm(Bytes bytes, const std::string& name, const ImageLimits& lim
         scanner.fail(scanner.at, "largest value: " + std::to_string(largest) + " is not from 1 to 65535");
     if (!scanner.at_space()) scanner.fail(scanner.at, "largest value: white space is expected behind it");
 
-    const std::array<std::uint64_t, 2> sides = {height, width};
-    const std::uint64_t pixels =
-        checked_product(name, "image", sides, std::min(limits.limits.max_bytes, std::uint64_t{1} << 60));
+    detail::MemoryBudget budget(name, limits.limits, bytes.size());
+    const std::array<std::uint64_t, 3> sides = {height, width, sizeof(T)};
+    const std::uint64_t pixels = budget.check("image", sides) / sizeof(T);
     const std::uint64_t sample = largest > 255 ? 2 : 1;
     const std::uint64_t held = bytes.size() - scanner.at - 1;
     // A plain number takes a digit and, but for the last, a space.
@@ -94,7 +94,7 @@ Tensor<T> parse_pgm(Bytes bytes, const std::string& name, const ImageLimits& lim
         scanner.fail(scanner.at + 1, "data: " + std::to_string(held) + " bytes for " + std::to_string(pixels) +
                                          " pixels, which take " + (plain ? "at least " : "") +
                                          std::to_string(plain ? 2 * pixels - 1 : sample * pixels));
-    Tensor<T> image = detail::new_image<T>(name, 1, height, width, limits.limits);
+    Tensor<T> image = detail::new_image<T>(budget, 1, height, width, 0);
     T* out = image.fresh_data();
     const T scale = static_cast<T>(largest);
     if (plain) {

@@ -1,5 +1,6 @@
 #include <pollen/data/formats/image.hpp>
 
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/data/formats/detail/deflate_ratio.hpp>
 #include <pollen/data/formats/detail/pixels.hpp>
 #include <pollen/data/io/atomic_file.hpp>
@@ -26,6 +27,10 @@ struct Decoder {
     png_infop info;
     png_uint_32 width, height;
     int channels, depth, passes;
+    png_colorp palette;  // null if the pixels are not numbers of colours
+    int colours;
+    png_bytep alphas;  // of the first colours
+    int alpha_count;
 };
 
 [[noreturn]] void on_error(png_structp png, png_const_charp message) {
@@ -59,7 +64,15 @@ bool read_header(Decoder* decoder, png_uint_32 max_width, png_uint_32 max_height
     // Every chunk that the pixels do not need is skipped, after its CRC.
     png_set_keep_unknown_chunks(decoder->png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     png_read_info(decoder->png, decoder->info);
-    png_set_expand(decoder->png);
+    // libpng takes colours that a palette does not have for black, so it only unpacks their numbers.
+    if (png_get_color_type(decoder->png, decoder->info) == PNG_COLOR_TYPE_PALETTE) {
+        png_get_PLTE(decoder->png, decoder->info, &decoder->palette, &decoder->colours);
+        png_get_tRNS(decoder->png, decoder->info, &decoder->alphas, &decoder->alpha_count, nullptr);
+        png_set_packing(decoder->png);
+        png_set_check_for_invalid_index(decoder->png, 0);
+    } else {
+        png_set_expand(decoder->png);
+    }
     decoder->passes = png_set_interlace_handling(decoder->png);
     png_read_update_info(decoder->png, decoder->info);
     decoder->width = png_get_image_width(decoder->png, decoder->info);
@@ -108,10 +121,29 @@ void check_ihdr(Bytes bytes, const std::string& name, const ImageLimits& limits)
                         std::to_string(width) + " x " + std::to_string(height) + " pixels");
 }
 
+// The colours whose numbers the pixels are.
+template <Real T>
+void look_up(const Decoder& decoder, const std::vector<png_byte>& pixels, const std::string& name, std::size_t channels,
+             T* out) {
+    for (std::size_t pixel = 0; pixel < pixels.size(); ++pixel) {
+        const int number = pixels[pixel];
+        if (number >= decoder.colours)
+            throw FileError(name + ": pixel (" + std::to_string(pixel / decoder.width) + ", " +
+                            std::to_string(pixel % decoder.width) + "): is colour " + std::to_string(number) +
+                            ", but the palette has colours 0 to " + std::to_string(decoder.colours - 1));
+        const png_color& colour = decoder.palette[number];
+        const png_byte alpha = number < decoder.alpha_count ? decoder.alphas[number] : 255;
+        const png_byte levels[] = {colour.red, colour.green, colour.blue, alpha};
+        for (std::size_t channel = 0; channel < channels; ++channel)
+            out[channel * pixels.size() + pixel] = static_cast<T>(levels[channel]) / T(255);
+    }
+}
+
 }  // namespace
 
 template <Real T>
 Tensor<T> parse_png(Bytes bytes, const std::string& name, const ImageLimits& limits) {
+    detail::MemoryBudget budget(name, limits.limits, bytes.size());
     check_ihdr(bytes, name, limits);
     Decoder decoder{};
     const Destroy destroy{decoder};
@@ -128,14 +160,19 @@ Tensor<T> parse_png(Bytes bytes, const std::string& name, const ImageLimits& lim
     const std::size_t width = decoder.width, height = decoder.height;
     const auto channels = static_cast<std::size_t>(decoder.channels);
     const std::size_t sample = decoder.depth == 16 ? 2 : 1;
-    Tensor<T> image = detail::new_image<T>(name, channels, height, width, limits.limits);
-    // Pixels take no more bytes than the numbers that they become.
-    std::vector<png_byte> pixels(width * height * channels * sample);
+    const std::size_t shown = !decoder.palette ? channels : decoder.alpha_count > 0 ? 4 : 3;
+    Tensor<T> image = detail::new_image<T>(budget, shown, height, width, sample);
+    std::vector<png_byte> pixels;
+    detail::resize(pixels, width * height * channels * sample, name);
     if (!read_rows(&decoder, pixels.data(), width * channels * sample)) fail();
     if (decoder.at != bytes.size())
         throw FileError(name + ": offset " + std::to_string(decoder.at) + ": " +
                         std::to_string(bytes.size() - decoder.at) + " bytes follow the end of the image");
     T* out = image.fresh_data();
+    if (decoder.palette) {
+        look_up(decoder, pixels, name, shown, out);
+        return image;
+    }
     for (std::size_t channel = 0; channel < channels; ++channel) {
         for (std::size_t pixel = 0; pixel < width * height; ++pixel) {
             const png_byte* in = pixels.data() + (pixel * channels + channel) * sample;
@@ -165,7 +202,8 @@ std::vector<std::byte> png_bytes(const Tensor<T>& image) {
     header.format = formats[shape[0] - 1];
     png_alloc_size_t size = 0;
     if (!png_image_write_to_memory(&header, nullptr, &size, 0, pixels.data(), 0, nullptr)) fail(header.message);
-    std::vector<std::byte> bytes(size);
+    std::vector<std::byte> bytes;
+    detail::resize(bytes, size, "write_png");
     if (!png_image_write_to_memory(&header, bytes.data(), &size, 0, pixels.data(), 0, nullptr)) fail(header.message);
     bytes.resize(size);
     return bytes;

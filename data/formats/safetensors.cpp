@@ -1,4 +1,6 @@
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/data/formats/safetensors.hpp>
+#include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 
 #include <pollen/data/formats/detail/half.hpp>
@@ -8,7 +10,6 @@
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <new>
 
 namespace pollen {
 
@@ -16,6 +17,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the numbers are copied as they are in the file");
 
+using detail::MemoryBudget;
 using detail::printable;
 using detail::TensorPlace;
 
@@ -57,7 +59,7 @@ Shape shape_of(const std::string& file, const TensorPlace& place) {
 // Tensors in the order of their data, which must lie end to end from the first byte to the last, each as long as its
 // shape and type say.
 void check_layout(const std::string& file, std::vector<TensorPlace>& tensors, std::uint64_t data,
-                  const ReadLimits& limits) {
+                  MemoryBudget& budget) {
     std::sort(tensors.begin(), tensors.end(), [](const TensorPlace& a, const TensorPlace& b) {
         return a.offsets != b.offsets ? a.offsets < b.offsets : a.name < b.name;
     });
@@ -77,8 +79,7 @@ void check_layout(const std::string& file, std::vector<TensorPlace>& tensors, st
         const Dtype& dtype = dtype_of(file, place);
         std::vector<std::uint64_t> factors = place.shape;
         factors.push_back(dtype.bytes);
-        const std::string name = file + ": tensor " + printable(place.name);
-        const std::uint64_t needed = checked_product(name, "shape", factors, data);
+        const std::uint64_t needed = budget.check("tensor " + printable(place.name) + ": shape", factors);
         if (needed != end - place.offsets[0])
             fail(file, place,
                  field + std::to_string(place.offsets[0]) + " to " + std::to_string(end) + " is " +
@@ -89,9 +90,7 @@ void check_layout(const std::string& file, std::vector<TensorPlace>& tensors, st
     if (end != data)
         throw FileError(file + ": the tensors end after " + std::to_string(end) + " bytes of data, but the file has " +
                         std::to_string(data));
-    if (expanded > limits.max_bytes)
-        throw FileError(file + ": expands to " + std::to_string(expanded) + " bytes, more than the limit of " +
-                        std::to_string(limits.max_bytes));
+    budget.take("tensors", {expanded});
 }
 
 float from_bfloat(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
@@ -163,9 +162,7 @@ void add(TensorFile& file, const TensorPlace& place, Bytes data) {
 }
 
 TensorFile parse(Bytes bytes, const std::string& name, const ReadLimits& limits) {
-    if (bytes.size() > limits.max_bytes)
-        throw FileError(name + ": has " + std::to_string(bytes.size()) + " bytes, more than the limit of " +
-                        std::to_string(limits.max_bytes));
+    detail::MemoryBudget budget(name, limits, bytes.size());
     std::uint64_t length = 0;
     if (bytes.size() < sizeof length)
         throw FileError(name + ": offset 0: length of the header: needs 8 bytes, but the file has " +
@@ -181,7 +178,7 @@ TensorFile parse(Bytes bytes, const std::string& name, const ReadLimits& limits)
     const std::string_view json(reinterpret_cast<const char*>(bytes.data()), length);
     detail::SafetensorsHeader header = detail::parse_safetensors_header(json, name);
     bytes = bytes.subspan(length);
-    check_layout(name, header.tensors, bytes.size(), limits);
+    check_layout(name, header.tensors, bytes.size(), budget);
 
     TensorFile file(name);
     file.metadata = std::move(header.metadata);
@@ -192,13 +189,7 @@ TensorFile parse(Bytes bytes, const std::string& name, const ReadLimits& limits)
 }  // namespace
 
 TensorFile parse_safetensors(Bytes bytes, const std::string& name, const ReadLimits& limits) {
-    try {
-        return parse(bytes, name, limits);
-    } catch (const MemoryError& error) {
-        throw FileError(name + ": " + error.what());
-    } catch (const std::bad_alloc&) {
-        throw FileError(name + ": there is not enough memory to read it");
-    }
+    return detail::allocating(name, bytes.size(), [&] { return parse(bytes, name, limits); });
 }
 
 TensorFile read_safetensors(const std::string& path, const ReadLimits& limits) {

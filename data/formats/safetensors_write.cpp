@@ -1,3 +1,4 @@
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/data/formats/detail/safetensors_header.hpp>
 #include <pollen/data/formats/detail/safetensors_parts.hpp>
 #include <pollen/data/formats/safetensors.hpp>
@@ -123,7 +124,7 @@ std::vector<std::byte> safetensors_bytes(const TensorFile& file) {
     std::vector<std::byte> all;
     Layout(file, file.source()).write([&](const void* data, std::size_t bytes) {
         const std::byte* from = static_cast<const std::byte*>(data);
-        all.insert(all.end(), from, from + bytes);
+        detail::allocating(file.source(), all.size() + bytes, [&] { all.insert(all.end(), from, from + bytes); });
     });
     return all;
 }

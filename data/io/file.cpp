@@ -1,12 +1,15 @@
+#include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/file.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <new>
+#include <limits>
 
 namespace pollen {
 
@@ -25,6 +28,15 @@ struct Descriptor {
 
 }  // namespace
 
+std::uint64_t ReadLimits::memory(std::uint64_t file_bytes) const {
+    constexpr std::uint64_t least = std::uint64_t{48} << 20, times = 48;
+    if (max_memory > 0) return max_memory;
+    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    const std::uint64_t with_file = max_bytes > most - file_bytes ? most : max_bytes + file_bytes;
+    if (file_bytes > most / times) return with_file;
+    return std::min(with_file, std::max(least, times * file_bytes));
+}
+
 std::vector<std::byte> read_bytes(const std::string& path, const ReadLimits& limits) {
     // A pipe would block in open() until somebody writes to it.
     const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
@@ -33,16 +45,9 @@ std::vector<std::byte> read_bytes(const std::string& path, const ReadLimits& lim
     if (fstat(file.number, &status) != 0) fail(path, "cannot be examined");
     if (!S_ISREG(status.st_mode)) throw FileError(path + ": is not a regular file");
     const auto size = static_cast<std::uint64_t>(status.st_size);
-    if (size > limits.max_bytes) {
-        throw FileError(path + ": has " + std::to_string(size) + " bytes, more than the limit of " +
-                        std::to_string(limits.max_bytes));
-    }
+    const detail::MemoryBudget check_size(path, limits, size);
     std::vector<std::byte> bytes;
-    try {
-        bytes.resize(static_cast<std::size_t>(size));
-    } catch (const std::bad_alloc&) {
-        throw FileError(path + ": has " + std::to_string(size) + " bytes, more than the memory there is");
-    }
+    detail::resize(bytes, static_cast<std::size_t>(size), path);
     std::size_t done = 0;
     while (done < bytes.size()) {
         const ssize_t some = read(file.number, bytes.data() + done, bytes.size() - done);
@@ -59,24 +64,6 @@ void make_directory(const std::string& path) {
     std::filesystem::create_directories(path, error);
     if (!error && !std::filesystem::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
     if (error) throw FileError(path + ": the directory cannot be made: " + error.message());
-}
-
-std::uint64_t checked_product(const std::string& name, const std::string& field, std::span<const std::uint64_t> factors,
-                              std::uint64_t limit) {
-    std::uint64_t product = 1;
-    for (const std::uint64_t factor : factors) {
-        if (factor == 0) return 0;
-    }
-    for (const std::uint64_t factor : factors) {
-        if (product > limit / factor) {
-            std::string text;
-            for (const std::uint64_t f : factors) text += (text.empty() ? "" : " x ") + std::to_string(f);
-            throw FileError(name + ": " + field + ": " + text + " bytes are more than the limit of " +
-                            std::to_string(limit));
-        }
-        product *= factor;
-    }
-    return product;
 }
 
 }  // namespace pollen

@@ -19,20 +19,24 @@ class FileError : public Error {
 
 // What a reader may take, however much a file asks for.
 struct ReadLimits {
-    std::uint64_t max_bytes = std::uint64_t{4} << 30;  // of the file, and of what it expands to in memory
+    std::uint64_t max_bytes = std::uint64_t{4} << 30;  // of the file
+
+    // Of the memory: the file, what it expands to and the numbers, as far as they are there at the same time. (A tensor
+    // may take a quarter more than its numbers.) 0: 48 MiB, or 48 times the bytes of the file if that is more, but
+    // beside the file no more than max_bytes.
+    std::uint64_t max_memory = 0;
+
+    // What that is for a file of so many bytes.
+    std::uint64_t memory(std::uint64_t file_bytes) const;
 };
 
 using Bytes = std::span<const std::byte>;
 
-// The whole file. Throws a FileError if it cannot be read, is not a regular file, or has more than limits.max_bytes.
+// The whole file. Throws a FileError if it cannot be read, is not a regular file, or has more than limits.max_bytes,
+// and a MemoryError if there is no memory for it.
 std::vector<std::byte> read_bytes(const std::string& path, const ReadLimits& limits = {});
 
 // Makes the directory, and those above it, if they are missing.
 void make_directory(const std::string& path);
-
-// a b, or a FileError `name: field: 65536 x 65536 ... is more than the limit of N bytes` if the product is above
-// `limit`.
-std::uint64_t checked_product(const std::string& name, const std::string& field, std::span<const std::uint64_t> factors,
-                              std::uint64_t limit);
 
 }  // namespace pollen

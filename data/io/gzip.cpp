@@ -1,9 +1,10 @@
+#include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/gzip.hpp>
 
 #include <zlib.h>
 #include <algorithm>
 #include <limits>
-#include <new>
 
 namespace pollen {
 
@@ -37,14 +38,6 @@ Bytef* output(std::byte* bytes) { return reinterpret_cast<Bytef*>(bytes); }
     throw FileError(name + ": offset " + std::to_string(offset) + ": gzip: " + what);
 }
 
-void resize(std::vector<std::byte>& bytes, std::size_t size, const std::string& name) {
-    try {
-        bytes.resize(size);
-    } catch (const std::bad_alloc&) {
-        throw FileError(name + ": gzip: there is no memory for " + std::to_string(size) + " expanded bytes");
-    }
-}
-
 // Hands zlib the next piece of the input and the room behind what it has made, and calls step(last piece of the input).
 // Counts what was used and made, and returns what step() returned.
 template <class Step>
@@ -62,19 +55,15 @@ int convert(z_stream& z, Bytes bytes, std::size_t& used, std::vector<std::byte>&
     return status;
 }
 
-}  // namespace
-
-bool is_gzip(Bytes bytes) { return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b}; }
-
-std::vector<std::byte> gunzip_prefix(Bytes bytes, const std::string& name, std::uint64_t count) {
+// Expands at most `count` bytes into `out` and returns how many they were. With `again`, `out` is filled from its
+// beginning again when it is full; what was in it is lost.
+std::uint64_t inflate_members(Bytes bytes, const std::string& name, std::uint64_t count, std::vector<std::byte>& out,
+                              bool again) {
     Inflate state;
     z_stream& z = state.stream;
-    const std::size_t limit =
-        static_cast<std::size_t>(std::min<std::uint64_t>(count, std::numeric_limits<std::ptrdiff_t>::max()));
-    std::vector<std::byte> out;
+    std::uint64_t total = 0;
     std::size_t used = 0, made = 0;
-    for (bool within_member = true;;) {
-        if (made == limit) break;
+    for (bool within_member = true; total < count;) {
         if (!within_member) {
             if (used == bytes.size()) break;
             if (!is_gzip(bytes.subspan(used)))
@@ -82,11 +71,10 @@ std::vector<std::byte> gunzip_prefix(Bytes bytes, const std::string& name, std::
             inflateReset(&z);
             within_member = true;
         }
-        if (made == out.size()) {
-            const std::size_t first = std::max<std::size_t>(4096, 4 * bytes.size());
-            resize(out, std::min(limit, made ? 2 * made : first), name);
-        }
+        if (again && made == out.size()) made = 0;
+        const std::size_t before = made;
         const int status = convert(z, bytes, used, out, made, [&](bool) { return inflate(&z, Z_NO_FLUSH); });
+        total += made - before;
         if (status == Z_STREAM_END) {
             within_member = false;
         } else if (status == Z_MEM_ERROR) {
@@ -97,16 +85,45 @@ std::vector<std::byte> gunzip_prefix(Bytes bytes, const std::string& name, std::
             fail(name, used, "the file ends before the compressed data does");
         }
     }
-    resize(out, made, name);
+    return total;
+}
+
+// `what` ends the message where the contents are more than max_bytes.
+std::vector<std::byte> gunzip_within(Bytes bytes, const std::string& name, std::uint64_t max_bytes,
+                                     const std::string& what) {
+    const std::uint64_t one_more = max_bytes + (max_bytes < std::numeric_limits<std::uint64_t>::max());
+    // The last four bytes say how much the last member expands to, and it is nearly always the only one. If they are
+    // wrong, the contents are expanded twice: once to count them.
+    std::uint64_t announced = 0;
+    for (std::size_t i = 1; i <= 4 && i <= bytes.size(); ++i)
+        announced = announced << 8 | std::to_integer<std::uint64_t>(bytes[bytes.size() - i]);
+    std::vector<std::byte> out;
+    if (announced <= max_bytes) {
+        out = gunzip_prefix(bytes, name, announced + 1);
+        if (out.size() <= announced) return out;
+        out = {};
+    }
+    std::vector<std::byte> scratch(std::size_t{1} << 16);
+    const std::uint64_t size = inflate_members(bytes, name, one_more, scratch, true);
+    if (size > max_bytes) throw FileError(name + ": gzip: expands to " + what);
+    return gunzip_prefix(bytes, name, size);
+}
+
+}  // namespace
+
+bool is_gzip(Bytes bytes) { return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b}; }
+
+std::vector<std::byte> gunzip_prefix(Bytes bytes, const std::string& name, std::uint64_t count) {
+    // Deflate makes at most 1032 bytes of one. There is always room for more, where zlib says that the file ends.
+    const std::uint64_t most = 1032 * std::uint64_t{bytes.size()} + 1024;
+    std::vector<std::byte> out;
+    detail::resize(out, static_cast<std::size_t>(std::min(count, most)), name);
+    out.resize(inflate_members(bytes, name, count, out, false));
     return out;
 }
 
 std::vector<std::byte> gunzip(Bytes bytes, const std::string& name, std::uint64_t max_bytes) {
-    const std::uint64_t one_more = max_bytes + (max_bytes < std::numeric_limits<std::uint64_t>::max());
-    std::vector<std::byte> out = gunzip_prefix(bytes, name, one_more);
-    if (out.size() > max_bytes)
-        throw FileError(name + ": gzip: expands to more than the limit of " + std::to_string(max_bytes) + " bytes");
-    return out;
+    return gunzip_within(bytes, name, max_bytes, "more than the limit of " + std::to_string(max_bytes) + " bytes");
 }
 
 std::vector<std::byte> gzip(Bytes bytes) {
@@ -118,7 +135,7 @@ std::vector<std::byte> gzip(Bytes bytes) {
     std::vector<std::byte> out;
     std::size_t used = 0, made = 0;
     for (int status = Z_OK; status != Z_STREAM_END;) {
-        if (made == out.size()) out.resize(std::max<std::size_t>(made * 2, 256));
+        if (made == out.size()) detail::resize(out, std::max<std::size_t>(made * 2, 256), "gzip");
         status =
             convert(z, bytes, used, out, made, [&](bool last) { return deflate(&z, last ? Z_FINISH : Z_NO_FLUSH); });
     }
@@ -126,9 +143,10 @@ std::vector<std::byte> gzip(Bytes bytes) {
     return out;
 }
 
-Bytes expanded(Bytes bytes, const std::string& name, std::uint64_t max_bytes, std::vector<std::byte>& storage) {
+Bytes detail::expanded(Bytes bytes, const std::string& name, MemoryBudget& budget, std::vector<std::byte>& storage) {
     if (!is_gzip(bytes)) return bytes;
-    storage = gunzip(bytes, name, max_bytes);
+    storage = gunzip_within(bytes, name, budget.left(), budget.limit_text());
+    budget.take("gzip", {storage.size()});
     return storage;
 }
 

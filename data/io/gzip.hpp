@@ -8,8 +8,8 @@ namespace pollen {
 bool is_gzip(Bytes bytes);
 
 // What a gzip file of one or more members expands to. Checksums and lengths are verified; a file that ends early, that
-// goes on after its last member, or that expands to more than max_bytes gives a FileError. Memory grows with what comes
-// out, not with what the file announces.
+// goes on after its last member, or that expands to more than max_bytes gives a FileError. Never takes more than
+// max_bytes of memory, nor more than the file could expand to.
 std::vector<std::byte> gunzip(Bytes bytes, const std::string& name, std::uint64_t max_bytes);
 
 // The first `count` bytes of that, or all where there are fewer. Nothing behind them is looked at.
@@ -17,8 +17,5 @@ std::vector<std::byte> gunzip_prefix(Bytes bytes, const std::string& name, std::
 
 // The bytes as a gzip file of one member, the same on every run: level 9, no name, no time.
 std::vector<std::byte> gzip(Bytes bytes);
-
-// For readers that take both: the bytes as they are, or what they expand to, which is then kept in `storage`.
-Bytes expanded(Bytes bytes, const std::string& name, std::uint64_t max_bytes, std::vector<std::byte>& storage);
 
 }  // namespace pollen

@@ -1,5 +1,6 @@
 #include <pollen/data/sets/batch_draw.hpp>
 
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/autograd/support/error.hpp>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ void BatchDraw::operator()(Random& random, std::int64_t n, std::int64_t items, s
         throw ValueError("BatchDraw: " + std::to_string(items) + " items; at most 2^32 can be drawn from");
     const std::uint64_t size = std::bit_ceil(2 * static_cast<std::uint64_t>(n));
     const int shift = 64 - std::countr_zero(size);
-    table_.resize(std::max<std::size_t>(table_.size(), size));
+    if (table_.size() < size) detail::resize(table_, size, "BatchDraw");
     std::fill_n(table_.begin(), size, -1);
     // Takes an item unless it is there already.
     const auto take = [&](std::int64_t item) {
@@ -27,7 +28,7 @@ void BatchDraw::operator()(Random& random, std::int64_t n, std::int64_t items, s
         table_[k] = item;
         return true;
     };
-    out.resize(static_cast<std::size_t>(n));
+    detail::resize(out, static_cast<std::size_t>(n), "BatchDraw");
     for (std::int64_t j = items - n, i = 0; j < items; ++j, ++i) {
         std::int64_t item = random.below(static_cast<std::uint64_t>(j) + 1);
         if (!take(item)) take(item = j);

@@ -1,5 +1,6 @@
 #include <pollen/data/io/detail/printable.hpp>
 #include <pollen/data/io/file.hpp>
+#include <pollen/data/sets/detail/full_file.hpp>
 #include <pollen/data/sets/embedded.hpp>
 
 #include <cstdlib>
@@ -15,20 +16,11 @@ namespace pollen {
 
 namespace {
 
-struct Set {
-    std::string_view name;
-    std::vector<std::string_view> files;
-};
+using detail::FullFile;
 
-const std::vector<Set>& sets() {
-    static const std::vector<std::string_view> digits{"train-images.idx.gz", "train-labels.idx.gz",
-                                                      "test-images.idx.gz", "test-labels.idx.gz"};
-    static const std::vector<Set> all{{"mnist", digits},
-                                      {"fashion-mnist", digits},
-                                      {"notmnist", {"test-images.idx.gz", "test-labels.idx.gz"}},
-                                      {"sp500", {"sp500.csv"}}};
-    return all;
-}
+constexpr FullFile full_files[] = {
+#include "full_sets.inc"
+};
 
 // An environment variable; empty if it is not set.
 std::string variable(const char* name) {
@@ -41,18 +33,20 @@ bool exists(const std::string& path) {
     return std::filesystem::exists(path, ignored);
 }
 
-const Set& set_of(std::string_view name) {
+void check_set(std::string_view name) {
     std::string known;
-    for (const Set& set : sets()) {
-        if (set.name == name) return set;
-        known += (known.empty() ? "" : ", ") + std::string(set.name);
+    std::string_view last;
+    for (const FullFile& file : full_files) {
+        if (file.set == name) return;
+        if (file.set != last) known += (known.empty() ? "" : ", ") + std::string(file.set);
+        last = file.set;
     }
     throw ValueError("find_data: there is no set " + detail::printable(name) + "; there are " + known);
 }
 
 // Empty if nothing says where it is.
 std::string cache_if_any() {
-    if (const std::string given = variable("POLLEN_CACHE"); !given.empty()) return given;
+    if (std::string given = variable("POLLEN_CACHE"); !given.empty()) return given;
     // The specification of XDG_CACHE_HOME says that a relative path is to be ignored.
     if (const std::string caches = variable("XDG_CACHE_HOME"); caches.starts_with("/")) return caches + "/pollen";
     if (const std::string home = variable("HOME"); !home.empty()) return home + "/.cache/pollen";
@@ -60,12 +54,19 @@ std::string cache_if_any() {
 }
 
 // The first file of the set that is not in the cache; empty if all are there.
-std::string missing_file(const Set& set, const std::string& cache) {
-    for (const std::string_view file : set.files) {
-        const std::string path = cache + "/" + std::string(set.name) + "/" + std::string(file);
-        if (!exists(path)) return path;
+std::string missing_file(std::string_view set, const std::string& directory) {
+    for (const FullFile& file : full_files) {
+        std::string path = directory + "/" + std::string(file.name);
+        if (file.set == set && !exists(path)) return path;
     }
     return "";
+}
+
+// The directory, after a look at all files of the set in it.
+std::string checked_directory(std::string_view set, const std::string& directory) {
+    for (const FullFile& file : full_files)
+        if (file.set == set) detail::check_full_file(directory + "/" + std::string(file.name), file);
+    return directory;
 }
 
 }  // namespace
@@ -77,7 +78,7 @@ std::string embedded_data(std::string_view name, const char* installed) {
     std::string looked;
     for (const std::string& place : places) {
         if (place.empty()) continue;
-        const std::string path = place + "/" + std::string(name);
+        std::string path = place + "/" + std::string(name);
         if (exists(path)) return path;
         looked += (looked.empty() ? "" : " and ") + place;
     }
@@ -88,25 +89,26 @@ std::string embedded_data(std::string_view name, const char* installed) {
 }
 
 std::string cache_directory() {
-    const std::string cache = cache_if_any();
+    std::string cache = cache_if_any();
     if (cache.empty()) throw FileError("there is no cache directory: set POLLEN_CACHE, or HOME, to one");
     return cache;
 }
 
 std::optional<std::string> find_data(std::string_view set) {
-    const Set& known = set_of(set);
+    check_set(set);
     const std::string cache = cache_if_any();
-    if (cache.empty() || !missing_file(known, cache).empty()) return std::nullopt;
-    return cache + "/" + std::string(set);
+    const std::string directory = cache + "/" + std::string(set);
+    if (cache.empty() || !missing_file(set, directory).empty()) return std::nullopt;
+    return checked_directory(set, directory);
 }
 
 std::string require_data(std::string_view set) {
-    const Set& known = set_of(set);
-    const std::string cache = cache_directory();
-    if (const std::string file = missing_file(known, cache); !file.empty())
+    check_set(set);
+    const std::string directory = cache_directory() + "/" + std::string(set);
+    if (const std::string file = missing_file(set, directory); !file.empty())
         throw FileError(file + ": is not there; `./run data " + std::string(set) +
                         "` in pollen's source brings the full set");
-    return cache + "/" + std::string(set);
+    return checked_directory(set, directory);
 }
 
 std::string data_directory(std::string_view set, const char* installed) {

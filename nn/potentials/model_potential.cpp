@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/random.hpp>
 #include <pollen/autograd/streams.hpp>
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/nn/potentials/detail/block_sums.hpp>
 
@@ -73,7 +74,8 @@ ModelPotential<T>::ModelPotential(std::function<void(Model<T>&)> function, std::
     if (!function) throw ValueError("ModelPotential: the function is empty");
     if (items < 0) throw ValueError("ModelPotential: items is " + std::to_string(items) + "; it must not be negative");
     model_.function_ = std::move(function);
-    std::vector<std::int64_t> all(static_cast<std::size_t>(items));
+    std::vector<std::int64_t> all;
+    detail::resize(all, static_cast<std::size_t>(items), "ModelPotential");
     std::iota(all.begin(), all.end(), 0);
     all_items_ = std::make_shared<const std::vector<std::int64_t>>(std::move(all));
     declare();

@@ -1,5 +1,6 @@
 #include <pollen/samplers/draws/draws.hpp>
 
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/samplers/draws/detail/parts.hpp>
 
@@ -14,7 +15,7 @@ namespace {
 std::string index_text(const Shape& shape, std::int64_t element) {
     std::string text;
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-        text = std::to_string(element % shape[axis] + 1) + (text.empty() ? "" : ",") + text;
+        text.insert(0, std::to_string(element % shape[axis] + 1) + (text.empty() ? "" : ","));
         element /= shape[axis];
     }
     return text.empty() ? text : "[" + text + "]";
@@ -89,11 +90,11 @@ void ChainRecord::add(const StepStatistics& s, double weight_of_draw) {
 }
 
 void ChainRecord::reserve(std::int64_t draws) {
-    detail::each_vector(*this, [&](auto& x) { x.reserve(static_cast<std::size_t>(draws)); });
+    detail::each_vector(*this, [&](auto& x) { detail::reserve(x, static_cast<std::size_t>(draws), "draws"); });
 }
 
 void ChainRecord::resize(std::int64_t draws) {
-    detail::each_vector(*this, [&](auto& x) { x.resize(static_cast<std::size_t>(draws)); });
+    detail::each_vector(*this, [&](auto& x) { detail::resize(x, static_cast<std::size_t>(draws), "draws"); });
 }
 
 std::int64_t Draws::value_count() const {

@@ -57,7 +57,13 @@ Draws read_all(std::span<const std::string> paths, const ReadLimits& limits) {
     if (paths.empty()) throw ValueError("read_stan_csv: no files are named");
     Draws draws;
     std::vector<std::vector<double>> values;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0, size = 0;
+    std::error_code ignored;
+    for (const std::string& path : paths) {
+        const std::uintmax_t of_file = std::filesystem::file_size(path, ignored);
+        if (!ignored) size += of_file;
+    }
+    const std::uint64_t most = limits.memory(size);
     for (const std::string& path : paths) {
         StanCsvReader reader(path, limits);
         const auto same = [](const Quantity& a, const Quantity& b) { return a.name == b.name && a.shape == b.shape; };
@@ -71,10 +77,11 @@ Draws read_all(std::span<const std::string> paths, const ReadLimits& limits) {
         StanCsvReader::Row row;
         while (reader.next(row)) {
             if (row.warmup) continue;
-            bytes += (row.values.size() + 8) * sizeof(double);
-            if (bytes > limits.max_bytes)
-                throw FileError(path + ": the draws take more memory than the limit of " +
-                                std::to_string(limits.max_bytes) + " bytes");
+            // Vectors that grow take up to three times what is in them.
+            bytes += 3 * (row.values.size() + 9) * sizeof(double);
+            if (bytes > most)
+                throw FileError(path + ": the draws take more memory than the limit of " + std::to_string(most) +
+                                " bytes (ReadLimits::max_memory)");
             all.insert(all.end(), row.values.begin(), row.values.end());
             record.add(row.statistics, row.weight);
             ++record.steps;

@@ -180,6 +180,9 @@ class StanCsvReader::File {
 
     void columns(std::string_view line) {
         std::vector<std::string_view> names;
+        const auto cells = static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1;
+        take_memory(cells * (sizeof(std::string_view) + 2 * sizeof(std::int64_t)));
+        names.reserve(cells);
         each_cell(line, [&](std::string_view cell) { names.push_back(cell); });
         std::size_t k = 0;
         for (; k < names.size() && names[k].ends_with("__"); ++k) {
@@ -213,6 +216,7 @@ class StanCsvReader::File {
 
     // The columns of one quantity: its shape is that of the last one's index, and they come column-major.
     void add_quantity(std::span<const std::string_view> names, const Column& first, std::int64_t offset) {
+        take_memory(4 * sizeof(Quantity));  // with its copies in a vector that grows, and its place in `known`
         const std::string name(first.base);
         const auto rank = static_cast<std::size_t>(first.rank);
         const Column last = parse_column(names.back());
@@ -240,6 +244,14 @@ class StanCsvReader::File {
             for (std::size_t a = 0; a < rank && ++index[a] > last.index[a]; ++a) index[a] = 1;
         }
         quantities.push_back({name, shape, offset});
+    }
+
+    // Counts memory for the columns, before it is taken.
+    void take_memory(std::uint64_t bytes) {
+        memory += bytes;
+        if (memory > lines.memory())
+            lines.fail("the columns take more memory than the limit of " + std::to_string(lines.memory()) +
+                       " bytes (ReadLimits::max_memory)");
     }
 
     void parse(std::string_view line, Row& row, bool values) {
@@ -321,6 +333,7 @@ class StanCsvReader::File {
     std::vector<const StatisticColumn*> statistics;  // of the first columns; null for one of an unknown name
     std::vector<std::int64_t> places;                // where each column goes in a draw
     std::int64_t rows = 0, warmup_rows = 0, max_depth = 10;
+    std::uint64_t memory = 0;  // for the columns
     bool columns_read = false, in_metric = false;
 };
 

@@ -2,7 +2,9 @@
 
 #include <pollen/autograd/parallel.hpp>
 
+#include <unistd.h>
 #include <atomic>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -58,6 +60,38 @@ BOOST_AUTO_TEST_CASE(loops_nest) {
 BOOST_AUTO_TEST_CASE(thread_limits) {
     with_threads(3, [] { BOOST_TEST(thread_count() == 3); });
     BOOST_TEST(error_of<ValueError>([] { with_threads(0, [] {}); }) == "with_threads: 0 threads; at least 1 is needed");
+}
+
+// A million calls would have taken 12 GB. Under a sanitizer memory is not given back at once.
+BOOST_AUTO_TEST_CASE(many_calls_take_no_memory) {
+    const auto resident = [] {
+        long all = 0, pages = 0;
+        std::ifstream("/proc/self/statm") >> all >> pages;
+        return pages * sysconf(_SC_PAGESIZE);
+    };
+    const auto calls = [] {
+        for (int k = 0; k < 1000; ++k)
+            for (const int threads : {2, 3}) with_threads(threads, [] { parallel_for(4, 1, [](auto, auto) {}); });
+    };
+    calls();
+    const long before = resident();
+    calls();
+    BOOST_TEST(resident() - before < 2'000'000);
+}
+
+// Two callers with the same number of threads do not share it.
+BOOST_AUTO_TEST_CASE(callers_at_the_same_time) {
+    std::atomic<int> inside = 0;
+    const auto caller = [&] {
+        with_threads(1, [&] {
+            ++inside;
+            while (inside < 2) std::this_thread::yield();
+        });
+    };
+    std::thread other(caller);
+    caller();
+    other.join();
+    BOOST_TEST(inside == 2);
 }
 
 BOOST_AUTO_TEST_CASE(background_work_is_done_once_and_can_be_waited_for_anywhere) {

@@ -1,3 +1,4 @@
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/data/formats/detail/csv_records.hpp>
 
 #include <algorithm>
@@ -15,11 +16,12 @@ const char* find(const char* from, const char* end, char c) {
 }  // namespace
 
 std::string CsvCell::unquoted() const {
+    const std::string_view raw = text();
     std::string plain;
-    plain.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        plain += text[i];
-        if (quoted && text[i] == '"') ++i;
+    plain.reserve(raw.size());
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+        plain += raw[i];
+        if (quoted() && raw[i] == '"') ++i;
     }
     return plain;
 }
@@ -33,13 +35,13 @@ CsvRecords::CsvRecords(Bytes bytes, const std::string& name, const CsvOptions& o
     const std::string_view text = as_text(bytes);
     const char* first = text.data();
     at_ = first;
-    end_ = first + text.size();
+    file_end_ = end_ = first + text.size();
     if (const char* nul = find(first, end_, '\0'); nul != end_)
         fail_at_line(name, 1 + std::count(first, nul, '\n'), "has a NUL byte; this is not a text file");
     quotes_ = find(first, end_, '"') != end_;
     for (;;) {
         const char* p = end_;
-        while (p > first && (is_padding(p[-1]) || p[-1] == '\r')) --p;
+        while (p > first && (is_padding(p[-1]) || is_return(p - 1))) --p;
         if (p > first && p[-1] != '\n') break;
         end_ = p > first ? p - 1 : first;
         if (p == first) break;
@@ -53,7 +55,7 @@ bool CsvRecords::next() {
     begin_ = at_;
     end_line(at_);
     split();
-    if (cells_.empty() || (cells_.size() == 1 && cells_[0].text.empty() && !cells_[0].quoted))
+    if (cells_.empty() || (cells_.size() == 1 && cells_[0].text().empty() && !cells_[0].quoted()))
         fail("is blank; only the end of the file may have blank lines");
     ++next_line_;
     done_ = eol_ == end_;
@@ -71,7 +73,8 @@ std::uint64_t CsvRecords::count() const {
 
 void CsvRecords::end_line(const char* from) {
     eol_ = find(from, end_, '\n');
-    stop_ = eol_ > from && eol_[-1] == '\r' ? eol_ - 1 : eol_;
+    stop_ = eol_ > from && eol_ < file_end_ && eol_[-1] == '\r' ? eol_ - 1 : eol_;
+    lone_return_ = find(from, stop_, '\r') != stop_;
     if (static_cast<std::size_t>(stop_ - begin_) > options_->max_line)
         fail("is longer than the limit of " + std::to_string(options_->max_line) + " bytes");
 }
@@ -79,6 +82,11 @@ void CsvRecords::end_line(const char* from) {
 void CsvRecords::split() {
     const bool runs = options_->delimiter == ' ';
     cells_.clear();
+    // The first line says how many there will be; without that a vector that grows would take twice the memory.
+    if (cells_.capacity() == 0)
+        reserve(cells_,
+                1 + static_cast<std::size_t>(std::count_if(at_, stop_, [&](char c) { return is_delimiter(c); })),
+                *name_);
     for (;; ++at_) {
         while (at_ < stop_ && is_padding(*at_)) ++at_;
         if (runs && at_ == stop_) return;
@@ -89,7 +97,11 @@ void CsvRecords::split() {
             while (at_ < stop_ && !is_delimiter(*at_)) ++at_;
             const char* last = at_;
             while (last > start && is_padding(last[-1])) --last;
-            cells_.push_back({{start, last}, false});
+            const std::string_view text(start, static_cast<std::size_t>(last - start));
+            if (lone_return_ && text.find('\r') != text.npos)
+                fail("column " + std::to_string(cells_.size() + 1) +
+                     ": has a carriage return (CR) that no line feed (LF) follows; lines end in LF or CR LF");
+            cells_.emplace_back(text, false);
         }
         if (at_ == stop_) return;
     }
@@ -111,7 +123,7 @@ void CsvRecords::read_quoted() {
         while (at_ < stop_ && is_padding(*at_)) ++at_;
     }
     if (at_ < stop_ && !is_delimiter(*at_)) fail_here("text follows the closing quote");
-    cells_.push_back({{start, close}, true});
+    cells_.emplace_back(std::string_view(start, static_cast<std::size_t>(close - start)), true);
 }
 
 void check_width(const CsvRecords& records, std::size_t width) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/data/formats/csv.hpp>
+#include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/text.hpp>
 
 #include <string_view>
@@ -8,11 +9,18 @@
 // How a CSV file falls into records and cells: the part that the readers of numbers and of text share.
 namespace pollen::detail {
 
-struct CsvCell {
-    std::string_view text;  // without the outer quotes and the blanks around the cell
-    bool quoted = false;    // a quote inside is then written twice
+// Of 16 bytes: a line may have a million.
+class CsvCell {
+  public:
+    CsvCell(std::string_view text, bool quoted) : begin_(text.data()), twice_size_(2 * text.size() + quoted) {}
 
+    std::string_view text() const { return {begin_, twice_size_ / 2}; }  // without outer quotes and blanks around it
+    bool quoted() const { return twice_size_ % 2 != 0; }                 // a quote inside is then written twice
     std::string unquoted() const;
+
+  private:
+    const char* begin_;
+    std::size_t twice_size_;  // plus 1 if it is quoted
 };
 
 class CsvRecords {
@@ -35,6 +43,7 @@ class CsvRecords {
     void split();
     void read_quoted();
     void end_line(const char* from);
+    bool is_return(const char* at) const { return *at == '\r' && at + 1 < file_end_ && at[1] == '\n'; }
     bool is_padding(char c) const { return is_blank(c) && (c != options_->delimiter || c == ' '); }
     bool is_delimiter(char c) const { return c == options_->delimiter || (c == '\t' && options_->delimiter == ' '); }
 
@@ -43,9 +52,11 @@ class CsvRecords {
     const char* begin_ = nullptr;  // of the record in cells_
     const char* at_ = nullptr;     // the next unread byte
     const char* end_ = nullptr;    // of the last line that is not blank
-    const char* eol_ = nullptr;    // of the line that at_ is in
-    const char* stop_ = nullptr;   // the same without a carriage return
-    bool quotes_ = false;          // whether there are any
+    const char* file_end_ = nullptr;
+    const char* eol_ = nullptr;   // of the line that at_ is in
+    const char* stop_ = nullptr;  // the same without a carriage return
+    bool quotes_ = false;         // whether there are any
+    bool lone_return_ = false;    // whether the line has a carriage return elsewhere than at its end
     bool done_ = false;
     std::int64_t line_ = 0;  // of the record in cells_
     std::int64_t next_line_ = 1;
@@ -64,7 +75,7 @@ struct CsvColumns {
 };
 
 // `records` stands on the first record of a table of numbers or of text.
-CsvColumns csv_columns(const CsvRecords& records, const CsvOptions& options, bool numbers);
+CsvColumns csv_columns(const CsvRecords& records, const CsvOptions& options, bool numbers, MemoryBudget& budget);
 
 // The cell as a number, NaN where it is left out; false where it is something else.
 bool parse_csv_number(const CsvCell& cell, double& value);

@@ -1,7 +1,5 @@
 #include <pollen/data/formats/detail/idx_header.hpp>
 
-#include <algorithm>
-
 namespace pollen::detail {
 
 void fail_at_offset(const std::string& name, std::uint64_t offset, const std::string& what) {
@@ -35,7 +33,8 @@ std::uint64_t element_bytes(const std::string& name, std::byte type) {
 
 }  // namespace
 
-IdxHeader parse_idx_header(Bytes bytes, const std::string& name, std::uint64_t memory_bytes, std::uint64_t max_bytes) {
+IdxHeader parse_idx_header(Bytes bytes, const std::string& name, std::uint64_t memory_bytes, bool zipped,
+                           MemoryBudget& budget) {
     const auto need = [&](std::size_t count, const char* field) {
         if (bytes.size() < count)
             fail_at_offset(name, bytes.size(),
@@ -60,13 +59,11 @@ IdxHeader parse_idx_header(Bytes bytes, const std::string& name, std::uint64_t m
         factors.push_back(big_endian<std::uint32_t>(bytes.data() + 4 + 4 * axis));
         header.sizes.push_back(static_cast<std::int64_t>(factors.back()));
     }
-    // Far above any memory, and far below where the sum with the header's own bytes could overflow.
-    const std::uint64_t limit = std::min(max_bytes, std::uint64_t{1} << 60);
-    factors.push_back(std::max(header.element_bytes, memory_bytes));
-    checked_product(name, "offset 4: sizes", factors, limit);
-    factors.back() = header.element_bytes;
     header.bytes = 4 + 4 * rank;
-    header.file_bytes = header.bytes + checked_product(name, "offset 4: sizes", factors, limit);
+    factors.push_back(memory_bytes);
+    const std::uint64_t elements = budget.take("offset 4: sizes", factors) / memory_bytes;
+    if (zipped) budget.take("offset 4: expanded sizes", {elements, header.element_bytes});
+    header.file_bytes = header.bytes + elements * header.element_bytes;
     return header;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/data/formats/idx.hpp>
+#include <pollen/data/io/detail/memory_budget.hpp>
 
 #include <bit>
 #include <type_traits>
@@ -18,8 +19,9 @@ struct IdxHeader {
 
 inline constexpr std::size_t longest_idx_header = 4 + 4 * max_rank;
 
-// Checks the sizes against max_bytes in the file and, at `memory_bytes` an element, in memory.
-IdxHeader parse_idx_header(Bytes bytes, const std::string& name, std::uint64_t memory_bytes, std::uint64_t max_bytes);
+// Counts the numbers in memory, of `memory_bytes` each, and, if the file is zipped, what it expands to.
+IdxHeader parse_idx_header(Bytes bytes, const std::string& name, std::uint64_t memory_bytes, bool zipped,
+                           MemoryBudget& budget);
 
 // The numbers, and the header for those who want to know more.
 template <class T>

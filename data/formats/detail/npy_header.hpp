@@ -1,7 +1,7 @@
 #pragma once
 
-#include <pollen/autograd/shape.hpp>
-#include <pollen/data/io/file.hpp>
+#include <pollen/autograd/tensor.hpp>
+#include <pollen/data/io/detail/memory_budget.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +23,10 @@ struct NpyHeader {
 
 // Reads magic, version and header of a file of version 1.0, 2.0 or 3.0. Throws a FileError.
 NpyHeader parse_npy_header(Bytes bytes, const std::string& name);
+
+// parse_npy, as a part of a larger reader. `name` is for messages.
+template <class T>
+Tensor<T> parse_npy(Bytes bytes, const std::string& name, MemoryBudget& budget);
 
 // Magic, version 1.0 and header for little-endian numbers in row-major order, byte for byte as NumPy writes them,
 // padded to a multiple of 64 bytes. `descr` is '<f4', say.

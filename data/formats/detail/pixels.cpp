@@ -1,7 +1,8 @@
 #include <pollen/data/formats/detail/pixels.hpp>
 
+#include <pollen/autograd/support/detail/allocate.hpp>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace pollen::detail {
@@ -14,10 +15,9 @@ void check_image_size(const std::string& place, const char* field, std::uint64_t
 }
 
 template <Real T>
-Tensor<T> new_image(const std::string& name, std::uint64_t channels, std::uint64_t height, std::uint64_t width,
-                    const ReadLimits& limits) {
-    const std::array<std::uint64_t, 4> factors = {channels, height, width, sizeof(T)};
-    checked_product(name, "image", factors, std::min(limits.max_bytes, std::uint64_t{1} << 62));
+Tensor<T> new_image(MemoryBudget& budget, std::uint64_t channels, std::uint64_t height, std::uint64_t width,
+                    std::uint64_t beside) {
+    budget.take("image", {channels, height, width, sizeof(T) + beside});
     return Tensor<T>::empty(Shape{static_cast<std::int64_t>(channels), static_cast<std::int64_t>(height),
                                   static_cast<std::int64_t>(width)});
 }
@@ -30,7 +30,8 @@ std::vector<std::uint8_t> pixel_bytes(const char* op, const Tensor<T>& image, st
             std::string(op) + ": the image has shape " + to_string(shape) + "; (channels, height, width) with " +
             (max_channels == 1 ? "1 channel" : "1 to " + std::to_string(max_channels) + " channels") + " is expected");
     const std::int64_t channels = shape[0], pixels = shape[1] * shape[2];
-    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(shape.size()));
+    std::vector<std::uint8_t> bytes;
+    resize(bytes, static_cast<std::size_t>(shape.size()), op);
     for (std::int64_t channel = 0; channel < channels; ++channel) {
         for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
             const T value = image.data()[channel * pixels + pixel];
@@ -45,10 +46,8 @@ std::vector<std::uint8_t> pixel_bytes(const char* op, const Tensor<T>& image, st
     return bytes;
 }
 
-template Tensor<float> new_image<float>(const std::string&, std::uint64_t, std::uint64_t, std::uint64_t,
-                                        const ReadLimits&);
-template Tensor<double> new_image<double>(const std::string&, std::uint64_t, std::uint64_t, std::uint64_t,
-                                          const ReadLimits&);
+template Tensor<float> new_image<float>(MemoryBudget&, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t);
+template Tensor<double> new_image<double>(MemoryBudget&, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t);
 template std::vector<std::uint8_t> pixel_bytes<float>(const char*, const Tensor<float>&, std::int64_t);
 template std::vector<std::uint8_t> pixel_bytes<double>(const char*, const Tensor<double>&, std::int64_t);
 

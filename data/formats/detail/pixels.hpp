@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/tensor.hpp>
 #include <pollen/data/formats/image.hpp>
+#include <pollen/data/io/detail/memory_budget.hpp>
 
 #include <cstdint>
 #include <string>
@@ -12,10 +13,10 @@ namespace pollen::detail {
 // Refuses a width or height of 0 or above the limits.
 void check_image_size(const std::string& place, const char* field, std::uint64_t size, std::int64_t limit);
 
-// An empty tensor of shape (channels, height, width), after a look at limits.max_bytes.
+// A tensor of shape (channels, height, width), its contents unspecified. `beside` is what else is kept for each number.
 template <Real T>
-Tensor<T> new_image(const std::string& name, std::uint64_t channels, std::uint64_t height, std::uint64_t width,
-                    const ReadLimits& limits);
+Tensor<T> new_image(MemoryBudget& budget, std::uint64_t channels, std::uint64_t height, std::uint64_t width,
+                    std::uint64_t beside);
 
 // (channels, height, width) as bytes in the order of files: rows of pixels of channels. Throws where the image has not
 // 1 to max_channels channels and at least one pixel.

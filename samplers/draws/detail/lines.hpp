@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/data/io/detail/text.hpp>
 #include <pollen/data/io/file.hpp>
 
@@ -28,9 +29,11 @@ class Lines {
             ::close(file_);
             throw FileError(name_ + ": is not a regular file");
         }
+        size_ = static_cast<std::uint64_t>(status.st_size);
     }
     Lines(Bytes bytes, std::string name, const ReadLimits& limits) : name_(std::move(name)), limits_(limits) {
         text_ = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+        size_ = bytes.size();
     }
     ~Lines() {
         if (file_ >= 0) ::close(file_);
@@ -66,6 +69,8 @@ class Lines {
 
     [[noreturn]] void fail(const std::string& what) const { fail_at_line(name_, number, what); }
     const std::string& name() const { return name_; }
+    // The limit for what is kept of the file.
+    std::uint64_t memory() const { return limits_.memory(size_); }
 
     std::int64_t number = 0;
     bool cut_short = false;
@@ -85,7 +90,7 @@ class Lines {
         // What is left of the old piece goes to the front; a line that needs more room doubles it.
         const std::size_t rest = text_.size();
         if (rest > 0) std::memmove(buffer_.data(), text_.data(), rest);
-        if (buffer_.size() < rest + piece) buffer_.resize(std::max(2 * rest, rest + piece));
+        if (buffer_.size() < rest + piece) resize(buffer_, std::max(2 * rest, rest + piece), name_);
         const std::size_t want = std::min(buffer_.size() - rest, static_cast<std::size_t>(left_));
         ssize_t some = 0;
         do some = ::read(file_, buffer_.data() + rest, want);
@@ -99,6 +104,7 @@ class Lines {
     std::string name_;
     ReadLimits limits_;
     int file_ = -1;
+    std::uint64_t size_ = 0;
     std::int64_t left_ = 0;  // bytes of the file
     std::vector<char> buffer_;
     std::string_view text_;

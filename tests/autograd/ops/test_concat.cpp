@@ -91,6 +91,11 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error_of<ShapeError>([&] {
                    pollen::concat({part({2, 3}), part({2})}, -1);
                }) == "concat: part 1 has shape (2), part 0 has (2, 3); all sizes but those of axis 1 must be equal");
+    // Nothing, but of a size that 64 bits cannot count.
+    const auto half = part({0, std::int64_t{1} << 62});
+    BOOST_TEST(error_of<ShapeError>([&] {
+                   pollen::concat({half, half}, 1);
+               }) == "concat: the sizes of axis 1 of parts 0 to 1 add up to more than 2^63 - 1");
     BOOST_TEST(error_of<ShapeError>([&] { pollen::concat({part({2})}, 1); }) ==
                "concat: axis 1 is out of range; a tensor of rank 1 has axes -1 to 0");
     BOOST_TEST(error_of<ShapeError>([&] { pollen::concat({part({})}, 0); }) ==

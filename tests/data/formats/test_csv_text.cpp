@@ -57,19 +57,30 @@ BOOST_AUTO_TEST_CASE(broken_files) {
     BOOST_TEST(error("a\n\0\n"s) == "f.csv: line 2: has a NUL byte; this is not a text file");
 }
 
-// Two rows of one cell: a vector and a string each, and the bytes of the file.
 BOOST_AUTO_TEST_CASE(memory) {
     const std::string file = "a\n" + std::string(100, 'x') + "\ny\n";
     CsvOptions options;
-    const std::uint64_t cells = 2 * (sizeof(Names) + sizeof(std::string));
-    options.limits.max_bytes = cells + file.size();
+    // A column of two cells, a name and a place; two rows of a vector and a string; the text of the cells.
+    const std::uint64_t column = 2 * 16 + sizeof(std::string) + 8,
+                        rows = 2 * (16 + sizeof(Names) + sizeof(std::string));
+    options.limits.max_memory = file.size() + column + rows + 2 * file.size();
     BOOST_TEST(error(file, options) == "");
-    --options.limits.max_bytes;
+    --options.limits.max_memory;
     BOOST_TEST(error(file, options) ==
-               "f.csv: table: 2 rows of 1 cells with up to 105 bytes of text are more than the "
-               "limit of 216 bytes");
-    options.limits.max_bytes = cells - 1;
-    BOOST_TEST(error(file, options) == "f.csv: table: 2 x 56 bytes are more than the limit of 111");
+               "f.csv: text of the table: 2 x 105 bytes, beside the 321 taken before, are more than the limit of 530 "
+               "(ReadLimits::max_memory)");
+    options.limits.max_memory = file.size() + column + rows - 1;
+    BOOST_TEST(error(file, options) ==
+               "f.csv: table: 2 x 72 bytes, beside the 177 taken before, are more than the limit of 320 "
+               "(ReadLimits::max_memory)");
+}
+
+BOOST_AUTO_TEST_CASE(carriage_returns) {
+    // Inside of quotes they are text.
+    BOOST_TEST((text("a\n\"x\ry\"\r\n").rows == Rows{{"x\ry"}}));
+    BOOST_TEST(error("a\nx\ry\n") ==
+               "f.csv: line 2: column 1: has a carriage return (CR) that no line feed (LF) follows; lines end in LF or "
+               "CR LF");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

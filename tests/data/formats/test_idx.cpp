@@ -1,4 +1,5 @@
 #include "../bytes.hpp"
+#include "../limit_texts.hpp"
 #include "../temporary_directory.hpp"
 #include "support.hpp"
 
@@ -50,7 +51,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_element_type, T, decltype(std::tuple<float, 
 BOOST_AUTO_TEST_CASE(shapes) {
     BOOST_TEST((idx("\0\0\x08\x06\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0\x02\0\0\0\x01\x05\x06"s) ==
                 Tensor<double>(Shape{1, 1, 1, 1, 2, 1}, std::vector<double>{5, 6})));
-    BOOST_TEST((idx("\0\0\x08\x02\0\0\0\x00\xff\xff\xff\xff"s).shape() == Shape{0, 4294967295}));
+    BOOST_TEST((idx("\0\0\x08\x03\0\0\0\x00\0\0\0\x1c\0\0\0\x1c"s).shape() == Shape{0, 28, 28}));
 }
 
 BOOST_AUTO_TEST_CASE(fractions) {
@@ -113,20 +114,34 @@ BOOST_AUTO_TEST_CASE(announced_sizes_are_not_believed) {
     const std::string most = "\xff\xff\xff\xff";
     for (const auto& wrap : {std::function<std::string(std::string)>([](std::string s) { return s; }),
                              std::function<std::string(std::string)>(zipped)}) {
-        BOOST_TEST(error(wrap("\0\0\x08\x01"s + most)) ==
-                   "f.idx: offset 4: sizes: 4294967295 x 8 bytes are more than the limit of 4294967296");
-        BOOST_TEST(error(wrap("\0\0\x08\x02"s + most + most)) ==
-                   "f.idx: offset 4: sizes: 4294967295 x 4294967295 x 8 bytes are more than the limit of 4294967296");
+        const auto refused = [&](const std::string& sizes, std::size_t bytes) {
+            return "f.idx: offset 4: sizes: " + sizes + " x 8 bytes, beside the " + std::to_string(bytes) +
+                   " taken before, are more than the limit of 50331648" + by_default;
+        };
+        const std::string one = wrap("\0\0\x08\x01"s + most), two = wrap("\0\0\x08\x02"s + most + most);
+        BOOST_TEST(error(one) == refused("4294967295", one.size()));
+        BOOST_TEST(error(two) == refused("4294967295 x 4294967295", two.size()));
+        // Nothing, times what no file can have.
+        const std::string none = wrap("\0\0\x08\x03"s + "\0\0\0\0"s + most + most);
+        BOOST_TEST(error(none) == refused("0 x 4294967295 x 4294967295", none.size()));
+        BOOST_TEST(idx(wrap("\0\0\x08\x02"s + "\0\0\0\0\0\0\x01\0"s)).shape() == (Shape{0, 256}));
         BOOST_TEST(error(wrap("\0\0\x0e\x06"s + most + most + most + most + most + most)) != "");
-        BOOST_TEST(error(wrap("\0\0\x0e\x06"s + most + most + most + most + most + most), {UINT64_MAX}) != "");
-        BOOST_TEST(error(wrap("\0\0\x08\x01"s + most), {UINT64_MAX}) ==
+        BOOST_TEST(error(wrap("\0\0\x0e\x06"s + most + most + most + most + most + most), {.max_memory = UINT64_MAX}) !=
+                   "");
+        BOOST_TEST(error(wrap("\0\0\x08\x01"s + most), {.max_memory = UINT64_MAX}) ==
                    "f.idx: offset 8: elements: the file ends here; its header says that it has 4294967303 bytes");
     }
-    // What counts is the larger of the sizes in the file and in memory.
     const std::string doubles = "\0\0\x0e\x01\0\0\0\x02"s + std::string(16, '\0');
-    BOOST_TEST(error<float>(doubles, {15}) == "f.idx: offset 4: sizes: 2 x 8 bytes are more than the limit of 15");
+    BOOST_TEST(error<float>(doubles, {23}) == "f.idx: has 24 bytes, more than the limit of 23 (ReadLimits::max_bytes)");
     BOOST_TEST(error<double>(bytes_2_3, {47}) ==
-               "f.idx: offset 4: sizes: 2 x 3 x 8 bytes are more than the limit of 47");
+               "f.idx: offset 4: sizes: 2 x 3 x 8 bytes, beside the 18 taken before, "
+               "are more than the limit of 65" +
+                   by_max_bytes);
+    const std::string small = zipped(bytes_2_3);
+    BOOST_TEST(error<double>(small, {48 + 5}) ==
+               "f.idx: offset 4: expanded sizes: 6 x 1 bytes, beside the " + std::to_string(small.size() + 48) +
+                   " taken before, are more than the limit of " + std::to_string(small.size() + 53) + by_max_bytes);
+    BOOST_TEST(error<double>(small, {48 + 6}) == "");
     BOOST_TEST(error<double>(bytes_2_3, {48}) == "");
 }
 

@@ -1,4 +1,5 @@
 #include "../bytes.hpp"
+#include "../limit_texts.hpp"
 #include "../temporary_directory.hpp"
 #include "support.hpp"
 
@@ -65,19 +66,31 @@ BOOST_AUTO_TEST_CASE(broken_lines) {
 
 BOOST_AUTO_TEST_CASE(limits) {
     BOOST_TEST(error("1 1000000000000:1\n") ==
-               "f.svm: dense table: 1 x 1000000000001 x 8 bytes are more than the limit of 4294967296");
+               "f.svm: dense table: 1 x 1000000000001 x 8 bytes, beside the 18 taken before, are more than the limit "
+               "of 50331648" +
+                   by_default);
     BOOST_TEST(error("1 9223372036854775807:1\n1\n1\n") ==
-               "f.svm: dense table: 3 x 9223372036854775808 x 8 bytes are more than the limit of 4294967296");
-    BOOST_TEST(error("1 9223372036854775807:1\n", {.limits = {UINT64_MAX}}) != "");
+               "f.svm: dense table: 3 x 9223372036854775808 x 8 bytes, beside the 28 taken before, are more than the "
+               "limit of 50331648" +
+                   by_default);
+    BOOST_TEST(error("1 9223372036854775807:1\n", {.limits = {.max_memory = UINT64_MAX}}) != "");
     BOOST_TEST(error("1 1:1\n2 2:1\n", {.limits = {48}}) == "");
     BOOST_TEST(error("1 1:1\n2 2:1\n", {.limits = {47}}) ==
-               "f.svm: dense table: 2 x 3 x 8 bytes are more than the limit of 47");
+               "f.svm: dense table: 2 x 3 x 8 bytes, beside the 12 taken before, are more than the limit of 59" +
+                   by_max_bytes);
+    BOOST_TEST(error("1 1:1\n2 2:1\n", {.limits = {.max_memory = 60}}) == "");
+    BOOST_TEST(error("1 1:1\n2 2:1\n", {.limits = {.max_memory = 59}}) ==
+               "f.svm: dense table: 2 x 3 x 8 bytes, beside the 12 taken before, are more than the limit of 59 "
+               "(ReadLimits::max_memory)");
+    BOOST_TEST(error("1 1:1\n", {.limits = {.max_memory = 5}}) ==
+               "f.svm: has 6 bytes, more than the limit of 5 (ReadLimits::max_memory)");
     const std::string text = "1 1:1 2:-1\n";
     for (std::size_t size = 0; size < text.size(); ++size) error(text.substr(0, size));
     const std::string whole = text_of(gzip(bytes_of(text)));
     for (std::size_t size = 0; size < whole.size(); ++size) BOOST_TEST(error(whole.substr(0, size)) != "");
     const std::string bomb = text_of(gzip(bytes_of(std::string(5000000, '\n'))));
-    BOOST_TEST(error(bomb, {.limits = {1000000}}) == "f.svm: gzip: expands to more than the limit of 1000000 bytes");
+    BOOST_TEST(error(bomb, {.limits = {1000000}}) == "f.svm: gzip: expands to more than the limit of " +
+                                                         std::to_string(1000000 + bomb.size()) + by_max_bytes);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 #include "../../support.hpp"
 #include "../hostile.hpp"
+#include "../limit_texts.hpp"
 #include "../temporary_directory.hpp"
 
 #include <pollen/data/formats/image.hpp>
@@ -94,13 +95,15 @@ BOOST_AUTO_TEST_CASE(sizes_that_are_wrong) {
     BOOST_TEST(error("P5 16385 1 255 ") == "x.pgm: offset 8: width: 16385 is more than the limit of 16384");
     BOOST_TEST(error("P5 1 99999999999999999999 255 ") ==
                "x.pgm: offset 25: height: 4294967296 is more than the limit of 16384");
-    const ImageLimits loose{std::int64_t{1} << 40, std::int64_t{1} << 40, {~std::uint64_t{0}}};
+    const ImageLimits loose{std::int64_t{1} << 40, std::int64_t{1} << 40, {.max_memory = ~std::uint64_t{0}}};
     BOOST_TEST(error("P5 4294967295 4294967295 255 ", loose) ==
-               "x.pgm: image: 4294967295 x 4294967295 bytes are more than the limit of 1152921504606846976");
-    BOOST_TEST(error("P2 16384 16384 255 1") ==
+               "x.pgm: image: 4294967295 x 4294967295 x 8 bytes, beside the 29 taken before, are more than the limit "
+               "of 1152921504606846976 (ReadLimits::max_memory)");
+    BOOST_TEST(error("P2 16384 16384 255 1", {.limits = {.max_memory = std::uint64_t{1} << 40}}) ==
                "x.pgm: offset 19: data: 1 bytes for 268435456 pixels, which take at least 536870911");
     BOOST_TEST(error("P5 2 2 255 xxxx", {2, 2, {31}}) ==
-               "x.pgm: image: 1 x 2 x 2 x 8 bytes are more than the limit of 31");
+               "x.pgm: image: 2 x 2 x 8 bytes, beside the 15 taken before, are more than the limit of 46" +
+                   by_max_bytes);
     BOOST_TEST(parse("P5 2 2 255 xxxx", {2, 2, {32}}).size() == 4);
 }
 

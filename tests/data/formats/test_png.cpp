@@ -1,5 +1,6 @@
 #include "../../support.hpp"
 #include "../hostile.hpp"
+#include "../limit_texts.hpp"
 #include "../temporary_directory.hpp"
 
 #include <pollen/data/formats/image.hpp>
@@ -195,6 +196,18 @@ BOOST_AUTO_TEST_CASE(files_that_are_wrong) {
               "082023c38c0000000049454e44ae426082") == "x.png: offset 41: IDAT: Missing PLTE before IDAT");
 }
 
+// Made by Python's zlib: pixels 0 1 2 / 2 3 0 of 2 bits, and 0 1 2 / 2 1 200 of 8 bits, of a palette of three.
+BOOST_AUTO_TEST_CASE(colours_outside_of_the_palette) {
+    BOOST_TEST(error("89504e470d0a1a0a0000000d4948445200000003000000020203000000e01a8e8900000009504c54450a141e28323cff0"
+                     "080009e2775"
+                     "0000000c4944415478da639060d8000000fc00c963ee414e0000000049454e44ae426082") ==
+               "x.png: pixel (1, 1): is colour 3, but the palette has colours 0 to 2");
+    BOOST_TEST(error("89504e470d0a1a0a0000000d4948445200000003000000020803000000aaaa962800000009504c54450a141e28323cff0"
+                     "080009e2775"
+                     "000000104944415478da636060646260623c010000e800cf244f26200000000049454e44ae426082") ==
+               "x.png: pixel (1, 2): is colour 200, but the palette has colours 0 to 2");
+}
+
 BOOST_AUTO_TEST_CASE(sizes_that_are_wrong) {
     BOOST_TEST(error(with_number(tiny, 16, "00004001")) ==
                "x.png: offset 16: width: 16385 is more than the limit of 16384");
@@ -203,7 +216,7 @@ BOOST_AUTO_TEST_CASE(sizes_that_are_wrong) {
     BOOST_TEST(error(with_number(tiny, 16, "00000000")) ==
                "x.png: offset 16: width: is 0; an image has at least one pixel");
     const std::string huge = with_number(tiny, 16, "7fffffff7fffffff");
-    const ImageLimits loose{std::int64_t{1} << 40, std::int64_t{1} << 40, {~std::uint64_t{0}}};
+    const ImageLimits loose{std::int64_t{1} << 40, std::int64_t{1} << 40, {.max_memory = ~std::uint64_t{0}}};
     BOOST_TEST(error(huge, loose) ==
                "x.png: offset 16: size: 67 bytes cannot hold an image of 2147483647 x 2147483647 pixels");
     BOOST_TEST(
@@ -212,9 +225,11 @@ BOOST_AUTO_TEST_CASE(sizes_that_are_wrong) {
         "x.png: offset 16: size: 67 bytes cannot hold an image of 16384 x 16384 pixels");
     BOOST_TEST(error(examples.back().hex, {4, 5, {}}) == "x.png: offset 16: width: 5 is more than the limit of 4");
     BOOST_TEST(error(examples.back().hex, {5, 4, {}}) == "x.png: offset 20: height: 5 is more than the limit of 4");
-    BOOST_TEST(error(examples.back().hex, {5, 5, {299}}) ==
-               "x.png: image: 3 x 5 x 5 x 4 bytes are more than the limit of 299");
-    BOOST_TEST(parse(examples.back().hex, {5, 5, {300}}).size() == 75);
+    const std::string size = std::to_string(from_hex(examples.back().hex).size());
+    BOOST_TEST(error(examples.back().hex, {5, 5, {374}}) ==
+               "x.png: image: 3 x 5 x 5 x 5 bytes, beside the " + size + " taken before, are more than the limit of " +
+                   std::to_string(from_hex(examples.back().hex).size() + 374) + by_max_bytes);
+    BOOST_TEST(parse(examples.back().hex, {5, 5, {375}}).size() == 75);
 }
 
 BOOST_AUTO_TEST_CASE(broken_in_every_place) {

@@ -366,7 +366,8 @@ BOOST_AUTO_TEST_CASE(names_that_cannot_be_columns) {
     const auto error = [](std::vector<Quantity> q) { return error_of<ValueError>([&] { stan_csv_header({}, q); }); };
     for (const char* name : {"", "a b", "a,b", "x__", "#x", "a\"", "a\nb"})
         BOOST_TEST(error({{name, {}, 0}})
-                       .starts_with("stan_csv: the quantity \"" + std::string(name) + "\" cannot be a column: "));
+                       .starts_with("stan_csv: the quantity \"" + std::string(Error(name).what()) +
+                                    "\" cannot be a column: "));
     BOOST_TEST(error({{"a.b", {}, 0}, {"a_b", {}, 1}}) == "stan_csv: two quantities would have the columns a_b");
 }
 

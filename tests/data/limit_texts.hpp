@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+namespace pollen::test {
+
+// How a message ends that a memory limit caused: the one there is if nobody set another, and that of max_bytes.
+inline const std::string by_default =
+    " (48 MiB, or 48 times the bytes of the file if that is more; ReadLimits::max_memory sets another limit)";
+inline const std::string by_max_bytes = " (ReadLimits::max_bytes; max_memory sets another limit)";
+
+}  // namespace pollen::test
