@@ -26,23 +26,27 @@ std::string text_of(double value) {
     return std::isfinite(value) ? text : "NaN";
 }
 
-// In single quotes, as gnuplot reads it.
+// In single quotes, as gnuplot reads it. They end at a line break, so it becomes a space, as other control characters.
 std::string in_quotes(const std::string& text) {
     std::string out = "'";
-    for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
+    for (const char c : text)
+        out += c == '\'' ? std::string("''") : std::string(1, static_cast<unsigned char>(c) < ' ' ? ' ' : c);
     return out + "'";
 }
 
 enum class Drawn { yes, no_gnuplot, failed };
 
-// gnuplot SCRIPT, what it says in SCRIPT.log.
-Drawn gnuplot(const std::string& script) {
-    const std::string log = script + ".log";
+// gnuplot SCRIPT, in the directory of the script and without the user's own settings; what it says in SCRIPT.log. No
+// shell reads the names.
+Drawn gnuplot(const std::filesystem::path& script) {
+    const std::filesystem::path directory = script.has_parent_path() ? script.parent_path() : ".",
+                                log = script.string() + ".log";
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    std::string program = "gnuplot", argument = script;
-    char* arguments[] = {program.data(), argument.data(), nullptr};
+    posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+    posix_spawn_file_actions_addopen(&actions, 2, log.filename().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    std::string program = "gnuplot", settings = "--default-settings", argument = script.filename().string();
+    char* arguments[] = {program.data(), settings.data(), argument.data(), nullptr};
     pid_t child = 0;
     const int error = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -176,6 +180,7 @@ void Figure::panel_size(int width, int height) {
     height_ = height;
 }
 
+// It is run in the directory of the figure.
 std::string Figure::script() const {
     const int count = static_cast<int>(panels_.size()), columns = std::min(columns_, count),
               rows = (count + columns - 1) / columns;
@@ -190,8 +195,8 @@ std::string Figure::script() const {
     for (const auto& [terminal, ending] :
          {std::pair("pngcairo font 'sans,11'", ".png"), {"svg dynamic font 'sans,13'", ".svg"}}) {
         script += std::string("set terminal ") + terminal + size + "\nset output " +
-                  in_quotes(name_.string() + ending) + "\nset multiplot layout " + std::to_string(rows) + "," +
-                  std::to_string(columns) + "\n";
+                  in_quotes(name_.filename().string() + ending) + "\nset multiplot layout " + std::to_string(rows) +
+                  "," + std::to_string(columns) + "\n";
         for (std::size_t k = 0; k < panels_.size(); ++k) script += panels_[k].script("p" + std::to_string(k) + "s");
         script += "unset multiplot\nunset output\n";
     }
@@ -204,7 +209,7 @@ void Figure::write_csv() const {
     for (const Panel& panel : panels_)
         for (const Panel::Series& s : panel.series_)
             for (std::size_t i = 0; i < s.columns[0].size(); ++i) {
-                csv += "\"" + panel.title_ + "\",\"" + s.label + "\"";
+                csv += csv_field(panel.title_) + "," + csv_field(s.label);
                 for (std::size_t c = 0; c < 4; ++c)
                     csv += "," + (c < s.columns.size() ? text_of(s.columns[c][i]) : std::string());
                 csv += "\n";

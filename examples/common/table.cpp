@@ -29,13 +29,6 @@ std::string shown(const Cell& cell) {
     return text;
 }
 
-// As a CSV file has it.
-std::string csv_field(const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return out + "\"";
-}
-
 }  // namespace
 
 void ResultTable::row(std::vector<Cell> cells) {
