@@ -22,6 +22,10 @@ Schedule::Schedule(double constant)
     need(constant >= 0 && std::isfinite(constant), "a step size of " + text_, "it must be finite and not negative");
 }
 
+Schedule::Schedule(std::string text, std::function<double(std::int64_t)> f) : text_(std::move(text)), f_(std::move(f)) {
+    check_function("Schedule " + text_, f_);
+}
+
 Schedule Schedule::polynomial(double a, double b, double gamma, std::int64_t burn_in) {
     const std::string text = call("polynomial", a, b, gamma, burn_in);
     need(a >= 0 && b > 0, text, "a must not be negative and b must be positive");
