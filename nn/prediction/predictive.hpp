@@ -1,9 +1,11 @@
 #pragma once
 
+#include <pollen/autograd/support/checks.hpp>
 #include <pollen/nn/module/module.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -104,8 +106,14 @@ class Ensemble : public HasParameters<T> {
         return *this;
     }
     std::size_t size() const { return members_.size(); }
-    Module<T>& operator[](std::size_t k) { return *members_.at(k); }
-    const Module<T>& operator[](std::size_t k) const { return *members_.at(k); }
+    Module<T>& operator[](std::size_t k) {
+        check_part("Ensemble", "member", k, size());
+        return *members_[k];
+    }
+    const Module<T>& operator[](std::size_t k) const {
+        check_part("Ensemble", "member", k, size());
+        return *members_[k];
+    }
 
     void visit(Visitor<T>& visitor) override { each(*this, visitor); }
     void visit(ConstVisitor<T>& visitor) const override { each(*this, visitor); }
@@ -124,7 +132,7 @@ struct SampleOptions {
     std::int64_t samples = 10;
     std::uint64_t seed = 0;
     std::uint64_t first = 0;
-    std::int64_t batch = 1000;  // rows of x at a time
+    std::optional<std::int64_t> batch = {};  // rows of x at a time, as in PredictOptions
 };
 
 // Calls use(outputs) with the outputs (n, ...) for all rows of x: of each sample of a network with random layers or

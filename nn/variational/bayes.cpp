@@ -19,7 +19,8 @@ template <Real T>
 Var<T> random_signs(Pass<T>& pass, const Shape& shape) {
     Tensor<T> signs = pass.tape().state().empty(shape);
     T* s = signs.fresh_data();
-    fill_uniform(pass.noise(), 0, std::span<T>(s, static_cast<std::size_t>(shape.size())), T(-1), T(1));
+    const LayerNoise noise = pass.noise(shape.size());
+    fill_uniform(noise.key, noise.first, std::span<T>(s, static_cast<std::size_t>(shape.size())), T(-1), T(1));
     for (std::int64_t i = 0; i < shape.size(); ++i) s[i] = s[i] < 0 ? T(-1) : T(1);
     return pass.tape().constant(std::move(signs));
 }
@@ -27,7 +28,8 @@ Var<T> random_signs(Pass<T>& pass, const Shape& shape) {
 template <Real T>
 Var<T> random_normals(Pass<T>& pass, const Shape& shape) {
     Tensor<T> z = pass.tape().state().empty(shape);
-    fill_normal(pass.noise(), 0, std::span<T>(z.fresh_data(), static_cast<std::size_t>(shape.size())));
+    const LayerNoise noise = pass.noise(shape.size());
+    fill_normal(noise.key, noise.first, std::span<T>(z.fresh_data(), static_cast<std::size_t>(shape.size())));
     return pass.tape().constant(std::move(z));
 }
 
