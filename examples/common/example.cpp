@@ -21,23 +21,23 @@ namespace fs = std::filesystem;
 
 struct Example::CommandLine {
     CLI::App app;
-    std::vector<std::function<void(bool quick)>> chosen;  // sets the value for --quick where none was given
-    std::vector<std::function<std::string()>> settings;   // name and value of each option, for the kept directory
+    std::vector<std::function<void(bool)>> chosen;       // sets the value for --quick where none was given
+    std::vector<std::function<std::string()>> settings;  // name and value of each option, for the kept directory
     std::string program;
 
     // read(text) returns the value, or throws.
     template <class Value, class Read>
-    void add(const std::string& name, const char* type, Value& value, Value quick, const std::string& help,
+    void add(const std::string& name, const char* type, Value& value, Value when_quick, const std::string& help,
              const Read& read) {
         std::ostringstream both;
         both << help << " [" << value;
-        if (quick != value) both << ", with --quick " << quick;
+        if (when_quick != value) both << ", with --quick " << when_quick;
         both << "]";
         CLI::Option* option = app.add_option_function<std::string>(
             name, [&value, read](const std::string& text) { value = read(text); }, both.str());
         option->type_name(type);
-        chosen.push_back([option, &value, quick](bool is_quick) {
-            if (is_quick && option->count() == 0) value = quick;
+        chosen.push_back([option, &value, when_quick](bool is_quick) {
+            if (is_quick && option->count() == 0) value = when_quick;
         });
         remember(name, value);
     }
@@ -221,7 +221,7 @@ bool Example::has_kept() const {
 }
 
 fs::path Example::kept(const std::string& name) const {
-    const fs::path directory = out_ / "kept" / name;
+    fs::path directory = out_ / "kept" / name;
     fs::create_directories(directory);
     return directory;
 }

@@ -92,7 +92,8 @@ void Panel::bars(const std::string& label, Numbers x, Numbers y, double width) {
     add(label, "boxes fs solid 0.7 noborder", {std::move(x), std::move(y), std::move(widths)});
 }
 
-void Panel::contours(const std::string& label, const Numbers& x, const Numbers& y, const Numbers& z, Numbers levels) {
+void Panel::contours(const std::string& label, const Numbers& x, const Numbers& y, const Numbers& z,
+                     const Numbers& levels) {
     add_grid(label, "lines lw 1.5", x, y, z);
     for (const double level : levels)
         series_.back().levels += (series_.back().levels.empty() ? "" : ",") + text_of(level);
@@ -150,13 +151,14 @@ std::string Panel::script(const std::string& name) const {
         std::string source = block, columns = "1";
         if (!s.levels.empty()) {
             source += "c";
-            tables += "set contour base\nunset surface\nset cntrparam levels discrete " + s.levels +
-                      "\nset cntrparam cubicspline\nset table " + source + "\nsplot " + block +
-                      " using 1:2:3 with lines notitle\nunset table\nunset contour\nset surface\n";
+            tables.append("set contour base\nunset surface\nset cntrparam levels discrete ").append(s.levels);
+            tables.append("\nset cntrparam cubicspline\nset table ").append(source).append("\nsplot ").append(block);
+            tables.append(" using 1:2:3 with lines notitle\nunset table\nunset contour\nset surface\n");
             columns = "1:2";
         } else
             for (std::size_t c = 2; c <= s.columns.size(); ++c) columns += ":" + std::to_string(c);
-        plot += (k == 0 ? "plot " : ", ") + source + " using " + columns + " with " + s.style;
+        plot.append(k == 0 ? "plot " : ", ").append(source).append(" using ").append(columns);
+        plot.append(" with ").append(s.style);
         if (s.style != "image") plot += std::string(" lc rgb '") + colours[s.colour % 8] + "'";
         plot += s.label.empty() ? " notitle" : " title " + in_quotes(s.label);
         if (s.style.starts_with("fillsteps"))  // with an outline, so that one histogram does not hide another

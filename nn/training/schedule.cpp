@@ -48,7 +48,10 @@ Schedule Schedule::polynomial_between(double first, double last, double gamma, s
 Schedule Schedule::steps(double first, std::int64_t every, double factor) {
     const std::string text = call("steps", first, every, factor);
     need(first >= 0 && factor >= 0 && every > 0, text, "first and factor must not be negative, every must be positive");
-    return {text, [=](std::int64_t t) { return first * math::pow(factor, static_cast<double>(t / every)); }};
+    return {text, [=](std::int64_t t) {
+                const std::int64_t times = t / every;
+                return first * math::pow(factor, static_cast<double>(times));
+            }};
 }
 
 Schedule Schedule::cosine(double first, std::int64_t steps, double last) {

@@ -47,10 +47,10 @@ Bayes<T>::Bayes(Part<T> module, BayesOptions<T> options) : module_(std::move(mod
         if (weight.prior.hierarchical() && dynamic_cast<PointMass<T>*>(&*weight.posterior))
             throw ValueError("Bayes: a point mass under " + weight.prior.describe() +
                              " has no best place: the density grows without bound as tau and the weights go to 0");
-        if (const auto& h = weight.prior.hierarchical())
+        if (const auto& h = weight.prior.hierarchical()) {
             weight.log_tau = {.shape = {}, .init = Init::constant(math::log(h->scale))};
-        if (parameter->has_value() && weight.prior.hierarchical())
-            weight.log_tau.value = Tensor<T>::scalar(static_cast<T>(math::log(weight.prior.hierarchical()->scale)));
+            if (parameter->has_value()) weight.log_tau.value = Tensor<T>::scalar(static_cast<T>(math::log(h->scale)));
+        }
         if (options_.estimator != Estimator::weights && !dynamic_cast<MeanField<T>*>(&*weight.posterior))
             throw ValueError("Bayes: the estimators local and flipout need mean_field posteriors, not " +
                              weight.posterior->describe());
@@ -161,7 +161,7 @@ template <Real T>
 void Bayes<T>::add_closed_complexity(Pass<T>& pass, const Weight& weight) const {
     const MeanField<T>& q = mean_field_of<T>(weight);
     pass.add_complexity(
-        expected_log_q_log_p(pass(q.mu), pass(q.rho), *weight.prior.gaussian_sd(), pass.complexity_value()));
+        expected_log_q_log_p(pass(q.mu), pass(q.rho), weight.prior.gaussian_sd().value_or(0), pass.complexity_value()));
 }
 
 template <Real T>

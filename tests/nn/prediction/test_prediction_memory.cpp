@@ -4,11 +4,13 @@
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods/categorical.hpp>
 #include <pollen/nn/module/sequential.hpp>
+#include <pollen/nn/potentials/network_potential.hpp>
 #include <pollen/nn/prediction/predictive.hpp>
 #include <pollen/nn/training/train.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 
 #include <memory>
+#include <numeric>
 
 // How much memory predictions take, how the rows are cut, and that the cut changes nothing.
 using namespace pollen;
@@ -126,6 +128,24 @@ BOOST_AUTO_TEST_CASE(whatever_evaluates_a_network_fits) {
     ensemble.add(net);
     predict_ensemble(ensemble, data.inputs);
     check(seen, 300);
+}
+
+// A sum over all data is cut, too. What is kept for the gradients takes about as much as the outputs.
+BOOST_AUTO_TEST_CASE(potentials_fit) {
+    Seen seen;
+    const Sequential<float> net = vgg(seen);
+    NetworkPotential<float> potential(net, Categorical<float>(), images(300));
+    const std::vector<float> theta = potential.start();
+    std::vector<float> gradient(theta.size());
+    seen = {};
+    potential.evaluate(theta, gradient);
+    BOOST_TEST(std::accumulate(seen.rows.begin(), seen.rows.end(), std::int64_t{0}) == 300);
+    for (const std::int64_t rows : seen.rows) BOOST_TEST(rows < 300);
+    BOOST_TEST(seen.bytes < 2 * most_bytes);
+    // A copy is cut in the same way.
+    const Seen first = std::exchange(seen, {});
+    potential.clone()->evaluate(theta, gradient);
+    BOOST_TEST((seen.rows == first.rows));
 }
 
 // The cut is found once for all samples.
