@@ -1,12 +1,9 @@
 #pragma once
 
-#include <pollen/autograd/support/error.hpp>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <string>
 
 namespace pollen::kernels {
 
@@ -31,11 +28,7 @@ T* scratch(std::int64_t n) {
         }
         void grow(std::int64_t count) {
             release();
-            memory = static_cast<T*>(
-                ::operator new (static_cast<std::size_t>(bytes(count)), std::align_val_t{64}, std::nothrow));
-            if (!memory)
-                throw MemoryError("scratch: the system has no " + std::to_string(bytes(count)) +
-                                  " bytes left for a kernel");
+            memory = static_cast<T*>(::operator new (static_cast<std::size_t>(bytes(count)), std::align_val_t{64}));
             capacity = count;
             scratch_bytes += bytes(count);
         }

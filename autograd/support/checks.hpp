@@ -32,14 +32,6 @@ void check_function(const std::string& who, const F& f) {
     if (!f) throw ValueError(who + ": the function is empty");
 }
 
-// Throws `Sequential: there is no part 3; it has parts 0 to 2`.
-inline void check_part(const char* who, const char* part, std::size_t k, std::size_t parts) {
-    if (k >= parts)
-        throw ValueError(
-            std::string(who) + ": there is no " + part + " " + std::to_string(k) + "; it has " +
-            (parts == 0 ? std::string("none") : std::string(part) + "s 0 to " + std::to_string(parts - 1)));
-}
-
 inline std::string to_text(std::int64_t n) { return std::to_string(n); }
 inline std::string to_text(int n) { return std::to_string(n); }
 // The shortest text that reads back as the same number.

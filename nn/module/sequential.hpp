@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pollen/autograd/support/checks.hpp>
 #include <pollen/nn/module/module.hpp>
 
 #include <span>
@@ -33,14 +32,8 @@ class Sequential final : public Layer<Sequential<T>, T> {
         return *this;
     }
     std::size_t size() const { return parts_.size(); }
-    Module<T>& operator[](std::size_t k) {
-        check_part("Sequential", "part", k, size());
-        return *parts_[k];
-    }
-    const Module<T>& operator[](std::size_t k) const {
-        check_part("Sequential", "part", k, size());
-        return *parts_[k];
-    }
+    Module<T>& operator[](std::size_t k) { return *parts_.at(k); }
+    const Module<T>& operator[](std::size_t k) const { return *parts_.at(k); }
 
     Var<T> forward(Pass<T>& pass, Var<T> x) const override {
         for (std::size_t k = 0; k < parts_.size(); ++k) {

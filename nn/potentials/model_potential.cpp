@@ -78,8 +78,6 @@ ModelPotential<T>::ModelPotential(std::function<void(Model<T>&)> function, std::
     : sums_(std::make_unique<Sums>()) {
     if (!function) throw ValueError("ModelPotential: the function is empty");
     if (items < 0) throw ValueError("ModelPotential: items is " + std::to_string(items) + "; it must not be negative");
-    if (items > std::int64_t{1} << 32)
-        throw ValueError("ModelPotential: items is " + std::to_string(items) + "; at most 2^32 are possible");
     model_.function_ = std::move(function);
     all_items_.resize(static_cast<std::size_t>(items));
     std::iota(all_items_.begin(), all_items_.end(), 0);

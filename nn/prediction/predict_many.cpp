@@ -1,5 +1,6 @@
 #include <pollen/nn/prediction/predictive.hpp>
 
+#include <pollen/autograd/support/checks.hpp>
 #include <pollen/nn/module/detail/fitting_rows.hpp>
 
 namespace pollen {

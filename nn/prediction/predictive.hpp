@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pollen/autograd/support/checks.hpp>
 #include <pollen/nn/module/module.hpp>
 
 #include <cstdint>
@@ -106,14 +105,8 @@ class Ensemble : public HasParameters<T> {
         return *this;
     }
     std::size_t size() const { return members_.size(); }
-    Module<T>& operator[](std::size_t k) {
-        check_part("Ensemble", "member", k, size());
-        return *members_[k];
-    }
-    const Module<T>& operator[](std::size_t k) const {
-        check_part("Ensemble", "member", k, size());
-        return *members_[k];
-    }
+    Module<T>& operator[](std::size_t k) { return *members_.at(k); }
+    const Module<T>& operator[](std::size_t k) const { return *members_.at(k); }
 
     void visit(Visitor<T>& visitor) override { each(*this, visitor); }
     void visit(ConstVisitor<T>& visitor) const override { each(*this, visitor); }

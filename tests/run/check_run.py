@@ -21,7 +21,7 @@ def mistakes(root):
     examples = " ".join(sorted(path.stem for path in (root / "examples").glob("*.cpp")))
     formats = " ".join(sorted(path.stem.removeprefix("fuzz_") for path in (root / "tests/fuzz").glob("fuzz_*.cpp")))
     usage = call(root / "run", ["help"])[1]
-    seconds = "it must be a whole number from 1 to 999999"
+    seconds = "run: fuzz needs SECONDS, a whole number from 1 to 999999, not:"
     return {
         "nonsense": f"run: there is no command nonsense.\n\n{usage}",
         "test --everything": "run: test takes no argument but --all or --arm, not: --everything\n",
@@ -32,10 +32,12 @@ def mistakes(root):
         "example common/figure": f"run: there is no example common/figure. There are: {examples}\n",
         "fingerprint --ech": "run: fingerprint takes no argument but --each, not: --ech\n",
         "check --all": "run: check takes no argument, not: --all\n",
-        "fuzz 1e9": f"fuzz: SECONDS is 1e9; {seconds}\n",
-        "fuzz -5": f"fuzz: SECONDS is -5; {seconds}\n",
-        "fuzz 99999999999999999999": f"fuzz: SECONDS is 99999999999999999999; {seconds}\n",
-        "fuzz 5 pdf": f"fuzz: there is no format pdf; there are: {formats}\n",
+        "fuzz": f"{seconds} nothing\n",
+        "fuzz 0": f"{seconds} 0\n",
+        "fuzz 1e9": f"{seconds} 1e9\n",
+        "fuzz -5": f"{seconds} -5\n",
+        "fuzz 99999999999999999999": f"{seconds} 99999999999999999999\n",
+        "fuzz 5 csv pdf": f"run: there is no format pdf to fuzz. There are: {formats}\n",
     }
 
 

@@ -276,7 +276,6 @@ BOOST_AUTO_TEST_CASE(errors_of_networks) {
                "predict: x is a scalar; its first axis counts the inputs");
     BOOST_TEST(error_of<ValueError>([&] { predict<double>(net, x, {.batch = 0}); }) ==
                "predict: a batch of 0 inputs; at least 1 is needed");
-    BOOST_TEST(error_of<ValueError>([&] { net[2]; }) == "Sequential: there is no part 2; it has parts 0 to 1");
     BOOST_TEST(error_of<ValueError>([&] { net.add(std::unique_ptr<Module<double>>()); }) ==
                "a part, likelihood or posterior is given as a null pointer");
 

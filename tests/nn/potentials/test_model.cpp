@@ -358,8 +358,6 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error_of<ValueError>([&] { good.set_temperature(-1); }) ==
                "Potential: temperature is -1; it must be a number from 0 up");
     BOOST_TEST(error_of<ValueError>([] { P potential(nullptr); }) == "ModelPotential: the function is empty");
-    BOOST_TEST(error_of<ValueError>([] { P potential([](Model<double>&) {}, std::int64_t{1} << 33); }) ==
-               "ModelPotential: items is 8589934592; at most 2^32 are possible");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

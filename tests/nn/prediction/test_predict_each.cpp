@@ -139,9 +139,6 @@ BOOST_AUTO_TEST_CASE(errors) {
                "each_member: the function is empty");
     BOOST_TEST(error_of<ValueError>([&] { each_theta(net, thetas, x, {}, nullptr); }) ==
                "each_theta: the function is empty");
-    const Ensemble<double> none, two(net, 2);
-    BOOST_TEST(error_of<ValueError>([&] { none[0]; }) == "Ensemble: there is no member 0; it has none");
-    BOOST_TEST(error_of<ValueError>([&] { two[2]; }) == "Ensemble: there is no member 2; it has members 0 to 1");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
