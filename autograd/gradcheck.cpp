@@ -1,6 +1,7 @@
 #include <pollen/autograd/gradcheck.hpp>
 
 #include <pollen/autograd/random.hpp>
+#include <pollen/autograd/support/checks.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -46,6 +47,7 @@ Tensor<double> normals(const Shape& shape, Random& random) {
 }  // namespace
 
 GradcheckResult gradcheck(const Function& f, const Point& inputs, const GradcheckOptions& options) {
+    check_function("gradcheck", f);
     Random random(options.seed);
     Tape<double> tape;
     std::vector<Var<double>> x;

@@ -68,8 +68,9 @@ template <Real T> Var<T> minimum(Var<T> x, Var<T> y);
 template <Real T> Var<T> clamp(Var<T> x, Number<T> low, Number<T> high);
 template <Real T> Var<T> where(const Tensor<T>& condition, Var<T> x, Var<T> y);  // x where condition is not 0, else y
 
-// x / (1 - rate) where the uniform number of the same place under `key` is at least `rate`, else 0
-template <Real T> Var<T> dropout(Var<T> x, Number<T> rate, const RandomKey& key);
+// x / (1 - rate) where the uniform number of the same place under `key`, counted from `first` on, is at least `rate`,
+// else 0
+template <Real T> Var<T> dropout(Var<T> x, Number<T> rate, const RandomKey& key, std::uint64_t first = 0);
 
 // ---- reductions: over all axes, one axis or several; keepdims leaves them with size 1 ---------------------------------
 

@@ -14,7 +14,7 @@ enum class Purpose : std::uint32_t {
     augmentation = 4,       // shifts and flips (step = step)
     layers = 5,             // one for each random layer of a network, in the order they are called (step = step)
     weights = 6,            // one for each random weight tensor, in the same order (step = step)
-    predicted_layers = 7,   // the same in prediction (step = draw and piece of the inputs)
+    predicted_layers = 7,   // the same in prediction (step = draw and group of 1,000 rows)
     predicted_weights = 8,  // (step = draw)
     starts = 9,             // one stream a chain: where it begins
     chains = 10,            // one stream a chain (step = step)

@@ -149,6 +149,12 @@ int run(int argc, char** argv) {
             return fail("there is no suite and no row " + argument + "; the suites are:" + known);
         }
     }
+    // Now, rather than after all rows, is the time to learn that the file cannot be written.
+    if (!path.empty()) {
+        std::FILE* file = std::fopen(path.c_str(), "a");
+        if (!file) return fail("cannot write " + path);
+        std::fclose(file);
+    }
     std::vector<const Row*> chosen;
     for (const Row& row : rows())
         if (asked.empty() || asked.contains(row.suite) || asked.contains(row.name)) chosen.push_back(&row);

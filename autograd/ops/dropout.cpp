@@ -13,7 +13,7 @@ using kernels::Stream;
 //
 // The mask belongs to the node: a tape that is replayed drops the same numbers again.
 template <Real T>
-Var<T> dropout(Var<T> x, Number<T> rate, const RandomKey& key) {
+Var<T> dropout(Var<T> x, Number<T> rate, const RandomKey& key, std::uint64_t first) {
     if (!(rate >= 0 && rate < 1)) {
         std::ostringstream text;
         text << "dropout: rate is " << rate << "; it must be at least 0 and less than 1";
@@ -22,7 +22,7 @@ Var<T> dropout(Var<T> x, Number<T> rate, const RandomKey& key) {
     const Tensor<T>& in = x.value();
     Tensor<T> mask = x.state().empty(in.shape());
     T* m = mask.fresh_data();
-    fill_uniform(key, 0, std::span<T>(m, static_cast<std::size_t>(in.size())));
+    fill_uniform(key, first, std::span<T>(m, static_cast<std::size_t>(in.size())));
     kernels::map(
         in.size(), m,
         [](const Batch<T>& u, const Batch<T>& r, const Batch<T>& kept) {
@@ -39,7 +39,7 @@ Var<T> dropout(Var<T> x, Number<T> rate, const RandomKey& key) {
     });
 }
 
-template Var<float> dropout(Var<float>, float, const RandomKey&);
-template Var<double> dropout(Var<double>, double, const RandomKey&);
+template Var<float> dropout(Var<float>, float, const RandomKey&, std::uint64_t);
+template Var<double> dropout(Var<double>, double, const RandomKey&, std::uint64_t);
 
 }  // namespace pollen

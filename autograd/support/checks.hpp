@@ -26,6 +26,12 @@ inline void check_sizes(const char* layer, std::initializer_list<NamedSize> size
     }
 }
 
+// Throws `each_sample: the function is empty`.
+template <class F>
+void check_function(const std::string& who, const F& f) {
+    if (!f) throw ValueError(who + ": the function is empty");
+}
+
 inline std::string to_text(std::int64_t n) { return std::to_string(n); }
 inline std::string to_text(int n) { return std::to_string(n); }
 // The shortest text that reads back as the same number.

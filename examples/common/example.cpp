@@ -1,5 +1,6 @@
 #include "example.hpp"
 
+#include "arguments.hpp"
 #include "text_file.hpp"
 
 #include <pollen/autograd/support/error.hpp>
@@ -9,6 +10,8 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <limits>
+#include <new>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -18,20 +21,23 @@ namespace fs = std::filesystem;
 
 struct Example::CommandLine {
     CLI::App app;
-    std::vector<std::function<void(bool quick)>> chosen;  // sets the value for --quick where none was given
-    std::vector<std::function<std::string()>> settings;   // name and value of each option, for the kept directory
-    std::vector<std::function<void()>> checks;            // throw a pollen::Error for a value that is refused
+    std::vector<std::function<void(bool)>> chosen;       // sets the value for --quick where none was given
+    std::vector<std::function<std::string()>> settings;  // name and value of each option, for the kept directory
     std::string program;
 
-    template <class Value>
-    void add(const std::string& name, Value& value, Value quick, const std::string& help) {
+    // read(text) returns the value, or throws.
+    template <class Value, class Read>
+    void add(const std::string& name, const char* type, Value& value, Value when_quick, const std::string& help,
+             const Read& read) {
         std::ostringstream both;
         both << help << " [" << value;
-        if (quick != value) both << ", with --quick " << quick;
+        if (when_quick != value) both << ", with --quick " << when_quick;
         both << "]";
-        CLI::Option* option = app.add_option(name, value, both.str());
-        chosen.push_back([option, &value, quick](bool is_quick) {
-            if (is_quick && option->count() == 0) value = quick;
+        CLI::Option* option = app.add_option_function<std::string>(
+            name, [&value, read](const std::string& text) { value = read(text); }, both.str());
+        option->type_name(type);
+        chosen.push_back([option, &value, when_quick](bool is_quick) {
+            if (is_quick && option->count() == 0) value = when_quick;
         });
         remember(name, value);
     }
@@ -47,6 +53,9 @@ struct Example::CommandLine {
 };
 
 namespace {
+
+// Of the numbers of an option. Examples add and multiply a few of them.
+constexpr std::int64_t largest = 1'000'000'000;
 
 // How settings differ from those of an earlier run: "--draws 100, now 200; it was compiled since".
 std::string differences(const std::string& before, const std::string& now) {
@@ -72,19 +81,17 @@ Example::~Example() = default;
 
 void Example::option(const std::string& name, std::int64_t& value, std::int64_t when_quick, const std::string& help,
                      std::int64_t least) {
-    const std::string bound = "at least " + std::to_string(least);
-    line_->add(name, value, when_quick, least > 1 ? help + "; " + bound : help);
-    line_->checks.push_back([name, &value, least, bound] {
-        if (value < least) throw pollen::ValueError(name + " is " + std::to_string(value) + "; it must be " + bound);
-    });
+    line_->add(name, "INT", value, when_quick, least > 1 ? help + "; at least " + std::to_string(least) : help,
+               [name, least](const std::string& text) { return whole_number(name, text, least, largest); });
 }
 
 void Example::option(const std::string& name, double& value, double when_quick, const std::string& help) {
-    line_->add(name, value, when_quick, help);
+    line_->add(name, "FLOAT", value, when_quick, help,
+               [name](const std::string& text) { return finite_number(name, text); });
 }
 
 void Example::option(const std::string& name, std::string& value, const std::string& help) {
-    line_->add(name, value, value, help);
+    line_->add(name, "TEXT", value, value, help, [](const std::string& text) { return text; });
 }
 
 void Example::flag(const std::string& name, bool& value, const std::string& help) {
@@ -93,7 +100,8 @@ void Example::flag(const std::string& name, bool& value, const std::string& help
 }
 
 void Example::file(const std::string& name, std::string& path, const std::string& help) {
-    line_->app.add_option(name, path, help)->type_name("")->check([](const std::string& given) {
+    line_->app.add_option(name, path, help)->type_name("")->check([name](const std::string& given) {
+        check_path(name, given);
         return fs::is_regular_file(given) ? std::string() : "there is no file " + given;
     });
     line_->remember(name, path);
@@ -108,9 +116,13 @@ int Example::run(int argc, char** argv, const std::function<void()>& body) {
     app.get_formatter()->column_width(26);
     std::string out = "results/" + name;
     app.add_flag("--quick", quick, "small and fast, as the tests run it");
-    app.add_option("--seed", seed, "seed of all random numbers [1]")->check([](const std::string& given) {
-        return given.starts_with('-') ? "it must not be negative" : std::string();
-    });
+    app.add_option_function<std::string>(
+           "--seed",
+           [this](const std::string& text) {
+               seed = whole_number<std::uint64_t>("--seed", text, 0, std::numeric_limits<std::uint64_t>::max());
+           },
+           "seed of all random numbers [1]")
+        ->type_name("UINT");
     app.add_option("--out", out, "directory for figures, tables and what a stopped run goes on from [" + out + "]")
         ->type_name("DIRECTORY");
     app.add_flag("--new", fresh_, "begin anew, not where an earlier run was stopped");
@@ -127,11 +139,13 @@ int Example::run(int argc, char** argv, const std::function<void()>& body) {
         return app.exit(help);
     } catch (const CLI::ParseError& error) {
         return fail(std::string(error.what()) + "; --help lists the options");
+    } catch (const pollen::Error& error) {
+        return fail(error.what());
     }
     for (const auto& choose : line_->chosen) choose(quick);
     out_ = out;
     try {
-        for (const auto& check : line_->checks) check();
+        check_path("--out", out);
         prepare();
         std::setvbuf(stdout, nullptr, _IOLBF, 0);  // results of a long run are seen in a pipe, too
         std::printf("%s\n%s\n\n", about_.c_str(),
@@ -149,6 +163,8 @@ int Example::run(int argc, char** argv, const std::function<void()>& body) {
     } catch (const fs::filesystem_error& error) {
         return fail(error.code().message() + ": " + error.path1().string() +
                     "; --out takes a directory that can be written");
+    } catch (const std::bad_alloc&) {
+        return fail("there is not enough memory for these options");
     }
     std::printf("\nResults are in %s.\n", out_.c_str());
     return 0;
@@ -205,7 +221,7 @@ bool Example::has_kept() const {
 }
 
 fs::path Example::kept(const std::string& name) const {
-    const fs::path directory = out_ / "kept" / name;
+    fs::path directory = out_ / "kept" / name;
     fs::create_directories(directory);
     return directory;
 }

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 
@@ -23,9 +22,10 @@ class Example {
     Example(std::string about, std::string time);
     ~Example();
 
-    // An option, with its value where it is not given, in full and with --quick. Numbers below `least` are refused.
+    // An option, with its value where it is not given, in full and with --quick. Whole numbers below `least` or above a
+    // billion are refused, and so are numbers that are not finite.
     void option(const std::string& name, std::int64_t& value, std::int64_t when_quick, const std::string& help,
-                std::int64_t least = std::numeric_limits<std::int64_t>::min());
+                std::int64_t least = 0);
     void option(const std::string& name, double& value, double when_quick, const std::string& help);
     void option(const std::string& name, std::string& value, const std::string& help);
     void flag(const std::string& name, bool& value, const std::string& help);

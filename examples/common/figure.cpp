@@ -26,23 +26,27 @@ std::string text_of(double value) {
     return std::isfinite(value) ? text : "NaN";
 }
 
-// In single quotes, as gnuplot reads it.
+// In single quotes, as gnuplot reads it. They end at a line break, so it becomes a space, as other control characters.
 std::string in_quotes(const std::string& text) {
     std::string out = "'";
-    for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
+    for (const char c : text)
+        out += c == '\'' ? std::string("''") : std::string(1, static_cast<unsigned char>(c) < ' ' ? ' ' : c);
     return out + "'";
 }
 
 enum class Drawn { yes, no_gnuplot, failed };
 
-// gnuplot SCRIPT, what it says in SCRIPT.log.
-Drawn gnuplot(const std::string& script) {
-    const std::string log = script + ".log";
+// gnuplot SCRIPT, in the directory of the script and without the user's own settings; what it says in SCRIPT.log. No
+// shell reads the names.
+Drawn gnuplot(const std::filesystem::path& script) {
+    const std::filesystem::path directory = script.has_parent_path() ? script.parent_path() : ".",
+                                log = script.string() + ".log";
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    std::string program = "gnuplot", argument = script;
-    char* arguments[] = {program.data(), argument.data(), nullptr};
+    posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+    posix_spawn_file_actions_addopen(&actions, 2, log.filename().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    std::string program = "gnuplot", settings = "--default-settings", argument = script.filename().string();
+    char* arguments[] = {program.data(), settings.data(), argument.data(), nullptr};
     pid_t child = 0;
     const int error = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -88,7 +92,8 @@ void Panel::bars(const std::string& label, Numbers x, Numbers y, double width) {
     add(label, "boxes fs solid 0.7 noborder", {std::move(x), std::move(y), std::move(widths)});
 }
 
-void Panel::contours(const std::string& label, const Numbers& x, const Numbers& y, const Numbers& z, Numbers levels) {
+void Panel::contours(const std::string& label, const Numbers& x, const Numbers& y, const Numbers& z,
+                     const Numbers& levels) {
     add_grid(label, "lines lw 1.5", x, y, z);
     for (const double level : levels)
         series_.back().levels += (series_.back().levels.empty() ? "" : ",") + text_of(level);
@@ -146,13 +151,14 @@ std::string Panel::script(const std::string& name) const {
         std::string source = block, columns = "1";
         if (!s.levels.empty()) {
             source += "c";
-            tables += "set contour base\nunset surface\nset cntrparam levels discrete " + s.levels +
-                      "\nset cntrparam cubicspline\nset table " + source + "\nsplot " + block +
-                      " using 1:2:3 with lines notitle\nunset table\nunset contour\nset surface\n";
+            tables.append("set contour base\nunset surface\nset cntrparam levels discrete ").append(s.levels);
+            tables.append("\nset cntrparam cubicspline\nset table ").append(source).append("\nsplot ").append(block);
+            tables.append(" using 1:2:3 with lines notitle\nunset table\nunset contour\nset surface\n");
             columns = "1:2";
         } else
             for (std::size_t c = 2; c <= s.columns.size(); ++c) columns += ":" + std::to_string(c);
-        plot += (k == 0 ? "plot " : ", ") + source + " using " + columns + " with " + s.style;
+        plot.append(k == 0 ? "plot " : ", ").append(source).append(" using ").append(columns);
+        plot.append(" with ").append(s.style);
         if (s.style != "image") plot += std::string(" lc rgb '") + colours[s.colour % 8] + "'";
         plot += s.label.empty() ? " notitle" : " title " + in_quotes(s.label);
         if (s.style.starts_with("fillsteps"))  // with an outline, so that one histogram does not hide another
@@ -176,6 +182,7 @@ void Figure::panel_size(int width, int height) {
     height_ = height;
 }
 
+// It is run in the directory of the figure.
 std::string Figure::script() const {
     const int count = static_cast<int>(panels_.size()), columns = std::min(columns_, count),
               rows = (count + columns - 1) / columns;
@@ -190,8 +197,8 @@ std::string Figure::script() const {
     for (const auto& [terminal, ending] :
          {std::pair("pngcairo font 'sans,11'", ".png"), {"svg dynamic font 'sans,13'", ".svg"}}) {
         script += std::string("set terminal ") + terminal + size + "\nset output " +
-                  in_quotes(name_.string() + ending) + "\nset multiplot layout " + std::to_string(rows) + "," +
-                  std::to_string(columns) + "\n";
+                  in_quotes(name_.filename().string() + ending) + "\nset multiplot layout " + std::to_string(rows) +
+                  "," + std::to_string(columns) + "\n";
         for (std::size_t k = 0; k < panels_.size(); ++k) script += panels_[k].script("p" + std::to_string(k) + "s");
         script += "unset multiplot\nunset output\n";
     }
@@ -204,7 +211,7 @@ void Figure::write_csv() const {
     for (const Panel& panel : panels_)
         for (const Panel::Series& s : panel.series_)
             for (std::size_t i = 0; i < s.columns[0].size(); ++i) {
-                csv += "\"" + panel.title_ + "\",\"" + s.label + "\"";
+                csv += csv_field(panel.title_) + "," + csv_field(s.label);
                 for (std::size_t c = 0; c < 4; ++c)
                     csv += "," + (c < s.columns.size() ? text_of(s.columns[c][i]) : std::string());
                 csv += "\n";

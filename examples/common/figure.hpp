@@ -22,7 +22,8 @@ class Panel {
     // Bars from 0 to y around each x, of a width in the units of x.
     void bars(const std::string& label, Numbers x, Numbers y, double width);
     // Lines of equal height of z, row after row: z[i * x.size() + j] is the height at x[j], y[i].
-    void contours(const std::string& label, const Numbers& x, const Numbers& y, const Numbers& z, Numbers levels);
+    void contours(const std::string& label, const Numbers& x, const Numbers& y, const Numbers& z,
+                  const Numbers& levels);
     // The same as a map of colours from low (white) to high (dark).
     void heat(const Numbers& x, const Numbers& y, const Numbers& z);
 

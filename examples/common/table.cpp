@@ -29,13 +29,6 @@ std::string shown(const Cell& cell) {
     return text;
 }
 
-// As a CSV file has it.
-std::string csv_field(const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return out + "\"";
-}
-
 }  // namespace
 
 void ResultTable::row(std::vector<Cell> cells) {
@@ -56,7 +49,10 @@ void ResultTable::show() const {
         std::string text;
         for (std::size_t c = 0; c < columns_.size(); ++c) {
             const std::string cell = text_of(c), space(widths[c] - width(cell), ' ');
-            text += c == 0 ? cell + space : "  " + space + cell;
+            if (c == 0)
+                text.append(cell).append(space);
+            else
+                text.append("  ").append(space).append(cell);
         }
         text.erase(text.find_last_not_of(' ') + 1);
         std::printf("%s\n", text.c_str());

@@ -11,7 +11,9 @@ namespace pollen {
 template <Real T = float>
 class Activation : public Layer<Activation<T>, T> {
   public:
-    Activation(std::string name, std::function<Var<T>(Var<T>)> f) : name_(std::move(name)), f_(std::move(f)) {}
+    Activation(std::string name, std::function<Var<T>(Var<T>)> f) : name_(std::move(name)), f_(std::move(f)) {
+        check_function(name_, f_);
+    }
 
     Var<T> forward(Pass<T>&, Var<T> x) const override { return f_(x); }
     Follower follower() const override { return follower_; }

@@ -16,7 +16,9 @@ class Dropout final : public Layer<Dropout<T>, T> {
             throw ValueError("Dropout: rate is " + to_text(rate) + "; it must be at least 0 and less than 1");
     }
     Var<T> forward(Pass<T>& pass, Var<T> x) const override {
-        return pass.random() ? dropout(x, static_cast<T>(rate_), pass.noise()) : x;
+        if (!pass.random()) return x;
+        const LayerNoise noise = pass.noise(x.size());
+        return dropout(x, static_cast<T>(rate_), noise.key, noise.first);
     }
     std::string describe() const override { return call("Dropout", rate_); }
 

@@ -42,6 +42,12 @@ Var<T> Bernoulli<T>::log_prob(Pass<T>&, Var<T> outputs, const Dataset<T>& batch)
 }
 
 template <Real T>
+void Bernoulli<T>::check_data(const Shape& outputs, const Dataset<T>& data) const {
+    Tensor<T> room;
+    zeros_and_ones(outputs, data, room);
+}
+
+template <Real T>
 double Bernoulli<T>::score(const Tensor<T>& outputs, const Dataset<T>& batch) const {
     Tensor<T> room;
     const T* targets = zeros_and_ones(outputs.shape(), batch, room);

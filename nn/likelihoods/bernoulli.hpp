@@ -14,6 +14,7 @@ template <Real T = float>
 class Bernoulli final : public Concrete<Bernoulli<T>, Likelihood<T>> {
   public:
     Var<T> log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& batch) const override;
+    void check_data(const Shape& outputs, const Dataset<T>& data) const override;
 
     const char* score_name() const override { return "accuracy"; }
     bool higher_is_better() const override { return true; }

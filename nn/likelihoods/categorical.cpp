@@ -13,7 +13,7 @@ void check(const Shape& outputs, const Indices& labels) {
     if (labels.shape() != Shape{outputs[0]}) {
         const std::string needed = "; one label for each row, (" + std::to_string(outputs[0]) + "), is needed";
         if (labels.shape() == Shape::nothing())
-            throw ShapeError("Categorical: outputs have shape " + shape + " and the batch has no labels" + needed);
+            throw ShapeError("Categorical: outputs have shape " + shape + " and there are no labels" + needed);
         throw ShapeError("Categorical: outputs have shape " + shape + ", labels " + to_string(labels.shape()) + needed);
     }
     for (std::int64_t row = 0; row < outputs[0]; ++row) {
@@ -30,6 +30,11 @@ template <Real T>
 Var<T> Categorical<T>::log_prob(Pass<T>&, Var<T> outputs, const Dataset<T>& batch) const {
     check(outputs.shape(), batch.labels);
     return neg(cross_entropy(outputs, batch.labels, Reduction::sum));
+}
+
+template <Real T>
+void Categorical<T>::check_data(const Shape& outputs, const Dataset<T>& data) const {
+    check(outputs, data.labels);
 }
 
 template <Real T>

@@ -143,6 +143,14 @@ Var<T> Gaussian<T>::log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& ba
 }
 
 template <Real T>
+void Gaussian<T>::check_data(const Shape& outputs, const Dataset<T>& data) const {
+    if (noise_ == Noise::predicted)
+        targets_of_halves(outputs, data);
+    else
+        finite_targets("Gaussian", outputs, data);
+}
+
+template <Real T>
 double Gaussian<T>::score(const Tensor<T>& outputs, const Dataset<T>& batch) const {
     const auto squared = [](double x, double y) { return (x - y) * (x - y); };
     if (noise_ != Noise::predicted)

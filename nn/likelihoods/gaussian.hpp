@@ -24,6 +24,7 @@ class Gaussian final : public Concrete<Gaussian<T>, Likelihood<T>> {
     static Gaussian predicted() { return Gaussian(Noise::predicted, 1); }
 
     Var<T> log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& batch) const override;
+    void check_data(const Shape& outputs, const Dataset<T>& data) const override;
 
     const char* score_name() const override { return "rmse"; }
     bool higher_is_better() const override { return false; }

@@ -19,6 +19,11 @@ class Likelihood : public HasParameters<T> {
     // Throws a ShapeError or ValueError that says what the batch lacks or which item is out of range.
     virtual Var<T> log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& batch) const = 0;
 
+    // Throws the same if the data do not fit outputs of this shape, (n, ...) for n items. train(), evaluate() and
+    // NetworkPotential call it once for all data, so that a message has the number of an item in the data set, and not
+    // in a batch. A likelihood that does nothing here finds faults batch by batch.
+    virtual void check_data(const Shape& /*outputs*/, const Dataset<T>& /*data*/) const {}
+
     // How good the predictions are, in the terms people use for such data: accuracy, root mean squared error. Summed
     // over the batch by `score`, turned into the figure for n items by `finish`.
     virtual const char* score_name() const = 0;

@@ -27,6 +27,11 @@ Var<T> Poisson<T>::log_prob(Pass<T>&, Var<T> outputs, const Dataset<T>& batch) c
 }
 
 template <Real T>
+void Poisson<T>::check_data(const Shape& outputs, const Dataset<T>& data) const {
+    counts(outputs, data);
+}
+
+template <Real T>
 double Poisson<T>::score(const Tensor<T>& outputs, const Dataset<T>& batch) const {
     return sum_of_means(outputs.shape(), outputs.data(), counts(outputs.shape(), batch), [](double x, double y) {
         if (y == 0) return 2 * math::exp(x);

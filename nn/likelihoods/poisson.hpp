@@ -14,6 +14,7 @@ template <Real T = float>
 class Poisson final : public Concrete<Poisson<T>, Likelihood<T>> {
   public:
     Var<T> log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& batch) const override;
+    void check_data(const Shape& outputs, const Dataset<T>& data) const override;
 
     const char* score_name() const override { return "deviance"; }
     bool higher_is_better() const override { return false; }

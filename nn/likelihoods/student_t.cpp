@@ -42,6 +42,11 @@ Var<T> StudentT<T>::log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& ba
 }
 
 template <Real T>
+void StudentT<T>::check_data(const Shape& outputs, const Dataset<T>& data) const {
+    finite_targets("StudentT", outputs, data);
+}
+
+template <Real T>
 double StudentT<T>::score(const Tensor<T>& outputs, const Dataset<T>& batch) const {
     return sum_of_means(outputs.shape(), outputs.data(), finite_targets("StudentT", outputs.shape(), batch),
                         [](double x, double y) { return (x - y) * (x - y); });

@@ -19,6 +19,7 @@ class StudentT final : public Concrete<StudentT<T>, Likelihood<T>> {
     static StudentT learned(double nu, double initial_scale = 1);
 
     Var<T> log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& batch) const override;
+    void check_data(const Shape& outputs, const Dataset<T>& data) const override;
 
     const char* score_name() const override { return "rmse"; }
     bool higher_is_better() const override { return false; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/autograd/support/error.hpp>
 #include <pollen/nn/module/parameter.hpp>
 
 #include <concepts>
@@ -34,7 +35,10 @@ class Owned {
     template <class Object>
     requires std::derived_from<std::remove_cvref_t<Object>, Base> Owned(Object&& object)
         : object_(std::make_unique<std::remove_cvref_t<Object>>(std::forward<Object>(object))) {}
-    Owned(std::unique_ptr<Base> object) : object_(std::move(object)) {}
+    // Throws a ValueError for a null pointer.
+    Owned(std::unique_ptr<Base> object) : object_(std::move(object)) {
+        if (!object_) throw ValueError("a part, likelihood or posterior is given as a null pointer");
+    }
     Owned(const Owned& other) : object_(other.object_ ? other.object_->clone() : nullptr) {}
     Owned(Owned&&) noexcept = default;
     Owned& operator=(Owned other) noexcept {

@@ -1,7 +1,5 @@
 #include <pollen/nn/module/walk.hpp>
 
-#include <pollen/autograd/rows.hpp>
-
 #include <algorithm>
 #include <sstream>
 
@@ -73,63 +71,9 @@ std::string summary(const Module<T>& module, const Shape& input) {
     return out.str();
 }
 
-template <Real T>
-Tensor<T> predict(Tape<T>& tape, const Module<T>& module, const Parameters<T>& parameters, std::span<const T> theta,
-                  const Tensor<T>& x, PredictOptions options) {
-    if (x.rank() == 0) throw ShapeError("predict: x is a scalar; its first axis counts the inputs");
-    if (options.batch < 1)
-        throw ValueError("predict: a batch of " + std::to_string(options.batch) + " inputs; at least 1 is needed");
-    if (!theta.empty() && static_cast<std::int64_t>(theta.size()) != parameters.size())
-        throw ShapeError("predict: theta has " + std::to_string(theta.size()) + " numbers; the network has " +
-                         std::to_string(parameters.size()) + " parameters");
-    Pass<T> pass(tape, parameters);
-    const std::int64_t rows = x.shape()[0];
-    Tensor<T> outputs;
-    std::int64_t done = 0;
-    std::uint64_t piece = 0;
-    do {
-        const std::int64_t some = std::min(options.batch, rows - done);
-        tape.clear();
-        // Each piece of each draw has random numbers of its own; weights are drawn once for all pieces.
-        pass.restart({options.mode, options.seed, options.draw << 24 | piece++, options.draw}, theta);
-        const Tensor<T> inputs = pollen::rows(x, done, some);
-        const Var<T> y = module(pass, tape.borrow(inputs));
-        if (y.rank() == 0 || y.shape()[0] != some)
-            throw ShapeError("predict: " + module.describe() + " makes " + to_string(y.shape()) + " of inputs " +
-                             to_string(inputs.shape()) + "; the first axis, which counts the inputs, must stay");
-        const Shape all = with_rows(y.shape(), rows);
-        if (done == 0) outputs = Tensor<T>::empty(all);
-        if (outputs.shape() != all)
-            throw ShapeError("predict: " + module.describe() + " makes " + to_string(y.shape()) + " of inputs " +
-                             to_string(inputs.shape()) + ", but other sizes before: " + to_string(outputs.shape()) +
-                             " for all inputs together");
-        std::copy(y.value().begin(), y.value().end(),
-                  outputs.mutable_data() + (some > 0 ? done * (y.size() / some) : 0));
-        done += some;
-    } while (done < rows);
-    return outputs;
-}
-
-template <Real T>
-Tensor<T> predict(const Module<T>& module, const Parameters<T>& parameters, std::span<const T> theta,
-                  const Tensor<T>& x, PredictOptions options) {
-    Tape<T> tape(Recording::off);
-    return predict(tape, module, parameters, theta, x, options);
-}
-
-template <Real T>
-Tensor<T> predict(const Module<T>& module, const Tensor<T>& x, PredictOptions options) {
-    return predict(module, Parameters<T>(module), std::span<const T>(), x, options);
-}
-
-#define POLLEN_INSTANTIATE(T)                                                                                          \
-    template std::int64_t parameter_count(const HasParameters<T>&);                                                    \
-    template std::string summary(const Module<T>&, const Shape&);                                                      \
-    template Tensor<T> predict(const Module<T>&, const Tensor<T>&, PredictOptions);                                    \
-    template Tensor<T> predict(const Module<T>&, const Parameters<T>&, std::span<const T>, const Tensor<T>&,           \
-                               PredictOptions);                                                                        \
-    template Tensor<T> predict(Tape<T>&, const Module<T>&, const Parameters<T>&, std::span<const T>, const Tensor<T>&, \
-                               PredictOptions);
+#define POLLEN_INSTANTIATE(T)                                       \
+    template std::int64_t parameter_count(const HasParameters<T>&); \
+    template std::string summary(const Module<T>&, const Shape&);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)
 

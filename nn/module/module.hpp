@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -89,10 +90,12 @@ std::int64_t parameter_count(const HasParameters<T>& tree);
 template <Real T>
 std::string summary(const Module<T>& module, const Shape& input);
 
-// The module's outputs for all rows of x, `batch` rows at a time, without recording anything. With Mode::sample one
-// draw of the random layers (MC dropout): `seed` and `draw` choose which.
+// The module's outputs for all rows of x, at most `batch` rows at a time, without recording anything. With Mode::sample
+// one draw of the random layers (MC dropout): `seed` and `draw` choose which. The batch does not change the outputs of
+// layers that treat each row by itself, as those of the library do, nor what random layers draw for a row.
 struct PredictOptions {
-    std::int64_t batch = 1000;
+    // Empty: 1,000, or fewer if the outputs of all layers for 1,000 rows take more than 64 MB.
+    std::optional<std::int64_t> batch = {};
     Mode mode = Mode::predict;
     std::uint64_t seed = 0;
     std::uint64_t draw = 0;

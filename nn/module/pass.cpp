@@ -22,6 +22,15 @@ void Pass<T>::restart(PassOptions options, std::span<const T> theta) {
 }
 
 template <Real T>
+LayerNoise Pass<T>::noise(std::int64_t numbers) {
+    const Purpose purpose = mode() == Mode::train ? Purpose::layers : Purpose::predicted_layers;
+    const RandomKey key{options_.seed, stream_of(purpose, random_layers_++), options_.step};
+    if (options_.rows == 0) return {key};
+    const std::int64_t of_row = (numbers + options_.rows - 1) / options_.rows;
+    return {key, static_cast<std::uint64_t>(options_.first_row * of_row)};
+}
+
+template <Real T>
 Var<T> Pass<T>::operator()(const Parameter<T>& parameter) const {
     if (const auto computed = computed_.find(&parameter); computed != computed_.end()) return computed->second;
     const std::optional<std::size_t> k = parameters_->find(parameter);

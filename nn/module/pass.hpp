@@ -20,7 +20,16 @@ struct PassOptions {
     std::uint64_t step = 0;  // another step, other random numbers
     // The same for random weights, where inputs are evaluated piece by piece under one draw of the weights.
     std::optional<std::uint64_t> weight_step = {};
+    // Where the inputs are rows first_row, ..., first_row + rows - 1 of more inputs, which are evaluated piece by piece
+    // under one step: then each row has the same random numbers, however the inputs are cut. 0 rows: all of them.
+    std::int64_t first_row = 0, rows = 0;
     bool complexity_value = false;  // whether the value of complexity(), not only its gradient, is wanted
+};
+
+// The random numbers of a layer: numbers first, first + 1, ... of the key.
+struct LayerNoise {
+    RandomKey key;
+    std::uint64_t first = 0;
 };
 
 // One evaluation of a network: the tape it goes on, the parameters as leaves of that tape, and the random numbers it
@@ -55,11 +64,9 @@ class Pass {
     Mode mode() const { return options_.mode; }
     bool random() const { return options_.mode != Mode::predict; }
 
-    // The random numbers of the next random layer: each call gets a stream of its own.
-    RandomKey noise() {
-        const Purpose purpose = mode() == Mode::train ? Purpose::layers : Purpose::predicted_layers;
-        return {options_.seed, stream_of(purpose, random_layers_++), options_.step};
-    }
+    // The random numbers of the next random layer, which needs `numbers` of them, the same number for each row of its
+    // input: each call gets a stream of its own.
+    LayerNoise noise(std::int64_t numbers);
 
     // The random numbers of the next random weight tensor.
     RandomKey weight_noise() {

@@ -5,11 +5,14 @@
 #include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/nn/likelihoods/detail/name_item.hpp>
 #include <pollen/nn/potentials/detail/block_sums.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
+#include <optional>
 
 namespace pollen {
 
@@ -17,22 +20,27 @@ namespace {
 
 using Int = std::int64_t;
 
-// How many numbers a pass through the network writes for one item. 0 where that is not known: the network is large, or
-// it throws at a theta of zeros.
+constexpr Int most_bytes = 64'000'000;  // what the layers write for the items that are evaluated at once
+
+// What a pass through the network makes of one item, at a theta of zeros: how many numbers it writes, and the shape of
+// the outputs. Nothing where the network throws at zeros.
+struct OneItem {
+    Int numbers = 0;
+    Shape outputs;
+};
+
 template <Real T>
-Int numbers_per_item(const Module<T>& net, const Parameters<T>& parameters, const Shape& inputs) {
-    if (parameters.size() > ItemBlocks::most_parameters) return 0;
+std::optional<OneItem> evaluate_one_item(const Module<T>& net, const Parameters<T>& parameters, const Shape& inputs) {
     try {
         Tape<T> tape(Recording::off);
         const std::vector<T> theta(static_cast<std::size_t>(parameters.size()));
         Pass<T> pass(tape, parameters, {}, theta);
         const std::uint32_t first = tape.state().size();
-        net(pass, tape.constant(Tensor<T>::zeros(with_rows(inputs, 1))));
-        Int numbers = 0;
-        for (std::uint32_t k = first; k < tape.state().size(); ++k) numbers += tape.state().node(k).value.size();
-        return numbers;
+        OneItem one{.outputs = net(pass, tape.constant(Tensor<T>::zeros(with_rows(inputs, 1)))).shape()};
+        for (std::uint32_t k = first; k < tape.state().size(); ++k) one.numbers += tape.state().node(k).value.size();
+        return one;
     } catch (const std::exception&) {
-        return 0;
+        return {};
     }
 }
 
@@ -51,11 +59,23 @@ struct NetworkPotential<T>::Sums : BlockSums<T, Worker> {};
 template <Real T>
 NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
                                       NetworkPotentialOptions options)
+    : NetworkPotential(net, likelihood, data, options, Cut{0, options.piece}) {
+    const std::optional<OneItem> one = evaluate_one_item(*net_, parameters_, data_.inputs.shape());
+    if (!one) return;
+    if (parameters_.size() <= ItemBlocks::most_parameters) cut_.numbers_per_item = one->numbers;
+    cut_.most = std::clamp<Int>(most_bytes / Int{sizeof(T)} / std::max<Int>(1, one->numbers), 1, options_.piece);
+    if (one->outputs.rank() > 0) likelihood_->check_data(with_rows(one->outputs, data_.size()), data_);
+}
+
+template <Real T>
+NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
+                                      NetworkPotentialOptions options, Cut cut)
     : net_(net.clone()),
       likelihood_(likelihood.clone()),
       data_(data),
       options_(std::move(options)),
-      parameters_(parameters_of<T>(*net_, *likelihood_)) {
+      parameters_(parameters_of<T>(*net_, *likelihood_)),
+      cut_(cut) {
     data_.check();
     if (data_.size() == 0) throw ShapeError("NetworkPotential: the data set is empty");
     check_sizes("NetworkPotential", {{"piece", options_.piece}});
@@ -66,7 +86,6 @@ NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>&
                          " has a variational posterior; samplers need the network itself, or mean_network()");
     for (const auto& [name, parameter, offset] : parameters_.entries())
         blocks_.push_back({name, parameter->shape, offset});
-    numbers_per_item_ = numbers_per_item(*net_, parameters_, data_.inputs.shape());
     sums_ = std::make_unique<Sums>();
 }
 
@@ -75,7 +94,7 @@ NetworkPotential<T>::~NetworkPotential() = default;
 
 template <Real T>
 NetworkPotential<T>::NetworkPotential(const NetworkPotential& other)
-    : NetworkPotential(*other.net_, *other.likelihood_, other.data_, other.options_) {
+    : NetworkPotential(*other.net_, *other.likelihood_, other.data_, other.options_, other.cut_) {
     priors_ = other.priors_;
     this->set_temperature(other.temperature());
 }
@@ -111,7 +130,8 @@ Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> grad
     check(theta, gradient);
     return this->unless_refused(gradient, [&] {
         Energy energy{.prior = prior(theta, gradient)};
-        energy.likelihood = likelihood(theta, gradient, data_, 1, options_.piece);
+        energy.likelihood = detail::name_item<T>(*net_, *likelihood_, parameters_, theta, data_,
+                                                 [&] { return likelihood(theta, gradient, data_, 1, cut_.most); });
         return energy;
     });
 }
@@ -122,9 +142,11 @@ Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> grad
     if (batch.empty()) throw ValueError("NetworkPotential: the batch is empty");
     return this->unless_refused(gradient, [&] {
         Energy energy{.prior = prior(theta, gradient)};
-        energy.likelihood =
-            likelihood(theta, gradient, data_.take(batch),
-                       static_cast<double>(data_.size()) / static_cast<double>(batch.size()), std::ssize(batch));
+        const Dataset<T> items = data_.take(batch);
+        const double scale = static_cast<double>(data_.size()) / static_cast<double>(batch.size());
+        energy.likelihood = detail::name_item<T>(*net_, *likelihood_, parameters_, theta, data_, [&] {
+            return likelihood(theta, gradient, items, scale, std::ssize(batch));
+        });
         return energy;
     });
 }
@@ -182,7 +204,7 @@ double NetworkPotential<T>::block(Pass<T>& pass, std::span<const T> theta, const
 template <Real T>
 double NetworkPotential<T>::likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& data,
                                        double scale, Int most) {
-    const ItemBlocks cut = ItemBlocks::cut(data.size(), size(), {.per_item = numbers_per_item_}, most);
+    const ItemBlocks cut = ItemBlocks::cut(data.size(), size(), {.per_item = cut_.numbers_per_item}, most);
     return sums_->add(
         cut, gradient, [&] { return std::make_unique<Worker>(parameters_); },
         [&](Worker& worker, const Items& items, std::span<T> to) {

@@ -13,7 +13,8 @@ namespace pollen {
 struct NetworkPotentialOptions {
     // The default prior: it holds for every parameter that set_prior gave no prior.
     Prior prior = GaussianPrior{.sd = 1};
-    // The most items that are evaluated at once in a sum over all data.
+    // The most items that are evaluated at once in a sum over all data. There are fewer if the outputs of all layers
+    // for them take more than 64 MB.
     std::int64_t piece = 1000;
 };
 
@@ -56,6 +57,14 @@ class NetworkPotential final : public Potential<T> {
     void set_precision(std::size_t block, double precision);
 
   private:
+    // How items are cut: the numbers that a pass writes for one (0 in a large network, and if it is not known), and the
+    // most items at once.
+    struct Cut {
+        std::int64_t numbers_per_item, most;
+    };
+    // Without a look at the data.
+    NetworkPotential(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
+                     NetworkPotentialOptions options, Cut cut);
     NetworkPotential(const NetworkPotential& other);
     double prior(std::span<const T> theta, std::span<T> gradient) const;
     double likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& data, double scale,
@@ -70,7 +79,7 @@ class NetworkPotential final : public Potential<T> {
     Parameters<T> parameters_;
     std::vector<Prior> priors_;  // one a parameter tensor
     std::vector<Quantity> blocks_;
-    std::int64_t numbers_per_item_;  // that a pass writes, or 0
+    Cut cut_;
     struct Worker;
     struct Sums;
     std::unique_ptr<Sums> sums_;

@@ -1,5 +1,8 @@
 #include <pollen/nn/prediction/predictive.hpp>
 
+#include <pollen/autograd/support/checks.hpp>
+#include <pollen/nn/module/detail/fitting_rows.hpp>
+
 namespace pollen {
 
 template <Real T>
@@ -7,8 +10,10 @@ void each_sample(const Module<T>& net, const Tensor<T>& x, SampleOptions options
                  const std::type_identity_t<UseOutputs<T>>& use) {
     if (options.samples < 1)
         throw ValueError("each_sample: " + std::to_string(options.samples) + " samples; at least 1 is needed");
+    check_function("each_sample", use);
     const Parameters<T> parameters(net);
     Tape<T> tape(Recording::off);
+    if (!options.batch) options.batch = detail::fitting_rows(tape, net, parameters, std::span<const T>(), x);
     for (std::int64_t k = 0; k < options.samples; ++k) {
         const std::uint64_t draw = options.first + static_cast<std::uint64_t>(k);
         use(predict(tape, net, parameters, std::span<const T>(), x, {options.batch, Mode::sample, options.seed, draw}));
@@ -18,6 +23,7 @@ void each_sample(const Module<T>& net, const Tensor<T>& x, SampleOptions options
 template <Real T>
 void each_member(const Ensemble<T>& ensemble, const Tensor<T>& x, PredictOptions options,
                  const std::type_identity_t<UseOutputs<T>>& use) {
+    check_function("each_member", use);
     if (ensemble.size() == 0) throw ValueError("each_member: the ensemble has no members");
     for (std::size_t k = 0; k < ensemble.size(); ++k, ++options.draw) use(predict(ensemble[k], x, options));
 }
@@ -26,8 +32,10 @@ template <Real T>
 void each_theta(const Module<T>& net, std::type_identity_t<std::span<const Tensor<T>>> thetas, const Tensor<T>& x,
                 PredictOptions options, const std::type_identity_t<UseOutputs<T>>& use) {
     const Parameters<T> parameters(net);
+    check_function("each_theta", use);
     if (thetas.empty()) throw ValueError("each_theta: there is no theta");
     Tape<T> tape(Recording::off);
+    if (!options.batch) options.batch = detail::fitting_rows(tape, net, parameters, thetas[0].values(), x);
     for (std::size_t k = 0; k < thetas.size(); ++k, ++options.draw) {
         // An empty theta would mean the network's own values.
         if (thetas[k].size() != parameters.size())

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -129,7 +130,7 @@ struct SampleOptions {
     std::int64_t samples = 10;
     std::uint64_t seed = 0;
     std::uint64_t first = 0;
-    std::int64_t batch = 1000;  // rows of x at a time
+    std::optional<std::int64_t> batch = {};  // rows of x at a time, as in PredictOptions
 };
 
 // Calls use(outputs) with the outputs (n, ...) for all rows of x: of each sample of a network with random layers or

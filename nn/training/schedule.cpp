@@ -22,6 +22,10 @@ Schedule::Schedule(double constant)
     need(constant >= 0 && std::isfinite(constant), "a step size of " + text_, "it must be finite and not negative");
 }
 
+Schedule::Schedule(std::string text, std::function<double(std::int64_t)> f) : text_(std::move(text)), f_(std::move(f)) {
+    check_function("Schedule " + text_, f_);
+}
+
 Schedule Schedule::polynomial(double a, double b, double gamma, std::int64_t burn_in) {
     const std::string text = call("polynomial", a, b, gamma, burn_in);
     need(a >= 0 && b > 0, text, "a must not be negative and b must be positive");
@@ -44,7 +48,10 @@ Schedule Schedule::polynomial_between(double first, double last, double gamma, s
 Schedule Schedule::steps(double first, std::int64_t every, double factor) {
     const std::string text = call("steps", first, every, factor);
     need(first >= 0 && factor >= 0 && every > 0, text, "first and factor must not be negative, every must be positive");
-    return {text, [=](std::int64_t t) { return first * math::pow(factor, static_cast<double>(t / every)); }};
+    return {text, [=](std::int64_t t) {
+                const std::int64_t times = t / every;
+                return first * math::pow(factor, static_cast<double>(times));
+            }};
 }
 
 Schedule Schedule::cosine(double first, std::int64_t steps, double last) {

@@ -13,7 +13,7 @@ class Schedule {
   public:
     Schedule(double constant);
     // A function of your own. `text` describes it: a saved run is only resumed under the same description.
-    Schedule(std::string text, std::function<double(std::int64_t)> f) : text_(std::move(text)), f_(std::move(f)) {}
+    Schedule(std::string text, std::function<double(std::int64_t)> f);
 
     double operator()(std::int64_t step) const { return f_(step); }
     const std::string& describe() const { return text_; }

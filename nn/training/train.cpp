@@ -1,10 +1,13 @@
 #include <pollen/nn/training/train.hpp>
 
 #include <pollen/autograd/kernels/reduce.hpp>
+#include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/data/io/file.hpp>
+#include <pollen/nn/likelihoods/detail/name_item.hpp>
 #include <pollen/nn/training/detail/checkpoint.hpp>
+#include <pollen/nn/training/detail/evaluate_at.hpp>
 #include <pollen/nn/training/update.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 
@@ -18,25 +21,6 @@ namespace pollen {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-template <Real T>
-Evaluation evaluate_at(std::span<const T> theta, const Parameters<T>& parameters, const Module<T>& net,
-                       const Likelihood<T>& likelihood, const Dataset<T>& data, std::int64_t batch) {
-    data.check();
-    if (data.size() == 0) throw ShapeError("evaluate: the data set is empty");
-    Tape<T> tape(Recording::off);
-    Pass<T> pass(tape, parameters);
-    double log_prob = 0, score = 0;
-    for (std::int64_t first = 0; first < data.size(); first += batch) {
-        const Dataset<T> part = data.slice(first, std::min(batch, data.size() - first));
-        tape.clear();
-        pass.restart({}, theta);
-        const Var<T> outputs = net(pass, tape.borrow(part.inputs));
-        log_prob += static_cast<double>(likelihood.log_prob(pass, outputs, part).item());
-        score += likelihood.score(outputs.value(), part);
-    }
-    return {-log_prob / static_cast<double>(data.size()), likelihood.finish(score, data.size())};
-}
 
 void check(const TrainOptions& o) {
     const auto need = [](bool good, const std::string& what) {
@@ -84,12 +68,6 @@ class Run {
                              ", but the network has Bayesian layers, which have priors of their own");
         start();
         good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
-        // A validation set that does not fit should say so now, not after the first epoch.
-        if (validation_) {
-            validation_->check();
-            evaluate_at<T>(state_.theta.values(), parameters_, net_, likelihood_,
-                           validation_->slice(0, std::min<std::int64_t>(1, validation_->size())), 1);
-        }
     }
 
     TrainResult operator()() {
@@ -142,6 +120,23 @@ class Run {
     }
 
   private:
+    // Throws if a likelihood cannot have the targets or labels of this data set.
+    void check_data(const std::string& which, const Dataset<T>& data) const {
+        data.check();
+        if (data.size() == 0) throw ShapeError("train: the validation data are empty");
+        const Dataset<T> some = data.view(0, std::min(options_.batch, data.size()));
+        const std::span<const T> theta = state_.theta.values();
+        const Tensor<T> outputs = detail::name_item(net_, likelihood_, parameters_, theta, data,
+                                                    [&] { return predict(net_, parameters_, theta, some.inputs); });
+        try {
+            likelihood_.check_data(with_rows(outputs.shape(), data.size()), data);
+        } catch (const ShapeError& error) {
+            throw ShapeError(which + error.what());
+        } catch (const ValueError& error) {
+            throw ValueError(which + error.what());
+        }
+    }
+
     // A run that is resumed leaves the network as it is until it ends.
     void start() {
         if (!options_.checkpoint.empty()) {
@@ -153,6 +148,9 @@ class Run {
         }
         initialise<T>(net_, likelihood_, options_.seed, Which::missing);
         state_.theta = parameters_.flatten();
+        // Data that do not fit should say so now, not in the middle of the run. Those of a saved run do.
+        check_data("", data_);
+        if (validation_) check_data("validation data: ", *validation_);
         for (int k = 0; k < options_.optimiser.memories(); ++k)
             state_.memory.push_back(Tensor<T>::zeros(Shape{parameters_.size()}));
         save_run();  // now, rather than after an epoch, is the time to learn that the file cannot be written
@@ -186,9 +184,12 @@ class Run {
         const Var<T> inputs = tape_.borrow(batch.inputs);
         const auto items = static_cast<double>(batch.size()), samples = static_cast<double>(options_.samples);
         Var<T> loss;
+        const auto log_prob = [&] { return likelihood_.log_prob(pass_, net_(pass_, inputs), batch); };
         for (std::int64_t k = 0; k < options_.samples; ++k) {
             pass_.next_sample();
-            const Var<T> nll = likelihood_.log_prob(pass_, net_(pass_, inputs), batch) * (-1 / (items * samples));
+            const Var<T> nll =
+                detail::name_item<T>(net_, likelihood_, parameters_, state_.theta.values(), data_, log_prob) *
+                (-1 / (items * samples));
             last_.loss += static_cast<double>(nll.item());
             loss = k == 0 ? nll : loss + nll;
         }
@@ -223,9 +224,15 @@ class Run {
     [[noreturn]] void fail_loss(const Dataset<T>& batch) {
         state_.theta = good_;
         const std::string what = "train: the loss is " + to_text(last_.loss) + " at step " + std::to_string(last_.step);
-        if (!all_finite(batch.inputs)) throw ValueError(what + ": the inputs of its batch are not all finite numbers");
-        if (!all_finite(batch.targets))
-            throw ValueError(what + ": the targets of its batch are not all finite numbers");
+        const auto check = [&](const char* part, const Tensor<T>& numbers, const Tensor<T>& all) {
+            if (all_finite(numbers)) return;
+            std::int64_t item = 0;
+            while (item + 1 < data_.size() && all_finite(rows(all, item, 1))) ++item;
+            throw ValueError(what + ": the " + part + " of item " + std::to_string(item) +
+                             " are not all finite numbers");
+        };
+        check("inputs", batch.inputs, data_.inputs);
+        check("targets", batch.targets, data_.targets);
         throw ValueError(what + "; a smaller rate (now " + to_text(last_.rate) + ") or a clip_norm may help");
     }
 
@@ -249,7 +256,7 @@ class Run {
         if (validation_) {
             const std::int64_t batch = std::clamp<std::int64_t>(options_.batch, 128, 1000);
             record.validation =
-                evaluate_at<T>(state_.theta.values(), parameters_, net_, likelihood_, *validation_, batch);
+                detail::evaluate_at<T>(state_.theta.values(), parameters_, net_, likelihood_, *validation_, batch);
             if (better(record.validation)) {
                 keep_record(record);
                 state_.best = state_.theta;
@@ -335,20 +342,13 @@ double EpochRecord::bits_per_weight(std::int64_t n) const {
 }
 
 template <Real T>
-Evaluation evaluate(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data, std::int64_t batch) {
-    if (batch < 1) throw ValueError("evaluate: batch is " + std::to_string(batch) + "; at least 1 is needed");
-    return evaluate_at<T>({}, parameters_of<T>(net, likelihood), net, likelihood, data, batch);
-}
-
-template <Real T>
 TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& data, const TrainOptions& options,
                   const Dataset<T>* validation) {
     check(options);
     return Run<T>(net, likelihood, data, options, validation)();
 }
 
-#define POLLEN_INSTANTIATE(T)                                                                              \
-    template Evaluation evaluate(const Module<T>&, const Likelihood<T>&, const Dataset<T>&, std::int64_t); \
+#define POLLEN_INSTANTIATE(T) \
     template TrainResult train(Module<T>&, Likelihood<T>&, const Dataset<T>&, const TrainOptions&, const Dataset<T>*);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)

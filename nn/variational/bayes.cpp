@@ -19,7 +19,8 @@ template <Real T>
 Var<T> random_signs(Pass<T>& pass, const Shape& shape) {
     Tensor<T> signs = pass.tape().state().empty(shape);
     T* s = signs.fresh_data();
-    fill_uniform(pass.noise(), 0, std::span<T>(s, static_cast<std::size_t>(shape.size())), T(-1), T(1));
+    const LayerNoise noise = pass.noise(shape.size());
+    fill_uniform(noise.key, noise.first, std::span<T>(s, static_cast<std::size_t>(shape.size())), T(-1), T(1));
     for (std::int64_t i = 0; i < shape.size(); ++i) s[i] = s[i] < 0 ? T(-1) : T(1);
     return pass.tape().constant(std::move(signs));
 }
@@ -27,7 +28,8 @@ Var<T> random_signs(Pass<T>& pass, const Shape& shape) {
 template <Real T>
 Var<T> random_normals(Pass<T>& pass, const Shape& shape) {
     Tensor<T> z = pass.tape().state().empty(shape);
-    fill_normal(pass.noise(), 0, std::span<T>(z.fresh_data(), static_cast<std::size_t>(shape.size())));
+    const LayerNoise noise = pass.noise(shape.size());
+    fill_normal(noise.key, noise.first, std::span<T>(z.fresh_data(), static_cast<std::size_t>(shape.size())));
     return pass.tape().constant(std::move(z));
 }
 
@@ -45,10 +47,10 @@ Bayes<T>::Bayes(Part<T> module, BayesOptions<T> options) : module_(std::move(mod
         if (weight.prior.hierarchical() && dynamic_cast<PointMass<T>*>(&*weight.posterior))
             throw ValueError("Bayes: a point mass under " + weight.prior.describe() +
                              " has no best place: the density grows without bound as tau and the weights go to 0");
-        if (const auto& h = weight.prior.hierarchical())
+        if (const auto& h = weight.prior.hierarchical()) {
             weight.log_tau = {.shape = {}, .init = Init::constant(math::log(h->scale))};
-        if (parameter->has_value() && weight.prior.hierarchical())
-            weight.log_tau.value = Tensor<T>::scalar(static_cast<T>(math::log(weight.prior.hierarchical()->scale)));
+            if (parameter->has_value()) weight.log_tau.value = Tensor<T>::scalar(static_cast<T>(math::log(h->scale)));
+        }
         if (options_.estimator != Estimator::weights && !dynamic_cast<MeanField<T>*>(&*weight.posterior))
             throw ValueError("Bayes: the estimators local and flipout need mean_field posteriors, not " +
                              weight.posterior->describe());
@@ -159,7 +161,7 @@ template <Real T>
 void Bayes<T>::add_closed_complexity(Pass<T>& pass, const Weight& weight) const {
     const MeanField<T>& q = mean_field_of<T>(weight);
     pass.add_complexity(
-        expected_log_q_log_p(pass(q.mu), pass(q.rho), *weight.prior.gaussian_sd(), pass.complexity_value()));
+        expected_log_q_log_p(pass(q.mu), pass(q.rho), weight.prior.gaussian_sd().value_or(0), pass.complexity_value()));
 }
 
 template <Real T>

@@ -1,5 +1,6 @@
 #include <pollen/samplers/draws/predict_draws.hpp>
 
+#include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
@@ -10,7 +11,8 @@ namespace pollen {
 
 namespace {
 
-constexpr std::size_t thetas_at_once = 16;
+// Draws are read and used in groups: at most so many, and so many bytes unless one has more.
+constexpr std::int64_t most_thetas = 16, most_theta_bytes = 64'000'000;
 
 // The numbers of the draws that are used.
 std::vector<std::int64_t> used_draws(const Draws& draws, std::int64_t every) {
@@ -43,6 +45,7 @@ void check_blocks(const Module<T>& net, const Draws& draws) {
 }  // namespace
 
 void each_draw(const Draws& draws, std::int64_t every, const UseDraw& f) {
+    check_function("each_draw", f);
     const std::vector<std::int64_t> used = used_draws(draws, every);
     const auto width = static_cast<std::size_t>(draws.value_count());
     const auto weight = [&](std::size_t c, std::int64_t t) {
@@ -84,11 +87,14 @@ void each_draw(const Draws& draws, std::int64_t every, const UseDraw& f) {
 template <Real T>
 void each_draw(const Module<T>& net, const Draws& draws, const Tensor<T>& x, DrawOptions options,
                const std::type_identity_t<UseWeighted<T>>& use) {
+    check_function("each_draw", use);
     const std::int64_t size = parameter_count(net);
     if (draws.value_count() < size)
         throw ShapeError("each_draw: a draw has " + std::to_string(draws.value_count()) + " numbers; the network has " +
                          std::to_string(size) + " parameters");
     check_blocks(net, draws);
+    const std::int64_t fit = most_theta_bytes / std::int64_t{sizeof(T)} / std::max<std::int64_t>(1, size),
+                       at_once = std::clamp<std::int64_t>(fit, 1, most_thetas);
     std::vector<Tensor<T>> thetas;
     std::vector<double> weights;
     const auto flush = [&] {
@@ -105,7 +111,7 @@ void each_draw(const Module<T>& net, const Draws& draws, const Tensor<T>& x, Dra
                        [](double v) { return static_cast<T>(v); });
         thetas.push_back(std::move(theta));
         weights.push_back(weight);
-        if (thetas.size() == thetas_at_once) flush();
+        if (std::ssize(thetas) >= at_once) flush();
     });
     flush();
 }

@@ -50,4 +50,8 @@ BOOST_AUTO_TEST_CASE(errors_cannot_hide_behind_each_other) {
     BOOST_TEST(!result.ok);
 }
 
+BOOST_AUTO_TEST_CASE(without_a_function) {
+    BOOST_TEST(error_of<ValueError>([] { gradcheck(nullptr, {normals({2})}); }) == "gradcheck: the function is empty");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

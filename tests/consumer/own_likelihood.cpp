@@ -18,7 +18,7 @@ class LaplaceNoise final : public Concrete<LaplaceNoise<T>, Likelihood<T>> {
     static void members(auto& self, auto& visitor) { visitor.parameter("log_scale", self.log_scale); }
 
     Var<T> log_prob(Pass<T>& pass, Var<T> outputs, const Dataset<T>& batch) const override {
-        check(outputs.shape(), batch);
+        check_data(outputs.shape(), batch);
         const Var<T> scale = exp(pass(log_scale));
         return laplace_lpdf(batch.targets, outputs, scale);
     }
@@ -26,7 +26,7 @@ class LaplaceNoise final : public Concrete<LaplaceNoise<T>, Likelihood<T>> {
     const char* score_name() const override { return "mae"; }
     bool higher_is_better() const override { return false; }
     double score(const Tensor<T>& outputs, const Dataset<T>& batch) const override {
-        check(outputs.shape(), batch);
+        check_data(outputs.shape(), batch);
         double sum = 0;
         for (std::int64_t i = 0; i < outputs.size(); ++i) sum += std::abs(outputs.data()[i] - batch.targets.data()[i]);
         return sum;
@@ -35,9 +35,8 @@ class LaplaceNoise final : public Concrete<LaplaceNoise<T>, Likelihood<T>> {
 
     std::string describe() const override { return "LaplaceNoise"; }
 
-  private:
-    // Without this, outputs (n, 1) and targets (n) would broadcast to (n, n).
-    static void check(const Shape& outputs, const Dataset<T>& batch) {
+    // Without this, outputs (n, 1) and targets (n) would broadcast to (n, n). It is also called for all data at first.
+    void check_data(const Shape& outputs, const Dataset<T>& batch) const override {
         if (outputs != batch.targets.shape())
             throw ShapeError("LaplaceNoise: outputs have shape " + to_string(outputs) + ", targets " +
                              to_string(batch.targets.shape()) + "; they must be equal");

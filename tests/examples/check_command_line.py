@@ -14,18 +14,30 @@ import sys
 import tempfile
 from pathlib import Path
 
+def wrong_number(option, text, least, most):
+    return ([option, text], f"{option} is {text or 'empty'}; it must be a whole number from {least} to {most}")
+
+
 # Arguments, and what the program says after its own name.
 MISTAKES = [
     (["--nonsense"], "The following argument was not expected: --nonsense; --help lists the options"),
-    (["--seed", "-1"], "--seed: it must not be negative; --help lists the options"),
-    (["--seed", "one"], "Could not convert: --seed = one; --help lists the options"),
+    *(
+        wrong_number("--seed", text, 0, 2**64 - 1)
+        for text in ["-1", "one", str(2**64), "99999999999999999999", "1e9", "1.5", "7x", "0x10", " 7", "nan", "inf", ""]
+    ),
     (["--out", "/dev/null/x"], "Not a directory: /dev/null/x; --out takes a directory that can be written"),
+    (
+        ["--out", "/dev/null/a\nb\x1b"],
+        "--out is /dev/null/a?b?, with control characters in place of ?; it must be a path without them",
+    ),
+    (["--out", ""], "--out is empty; it must be a path"),
 ]
 NO_FILE = (["nowhere.data"], "FILE: there is no file nowhere.data; --help lists the options")
+BILLION = 10**9
 
 
 def too_small(option, least):
-    return ([option, str(least - 1)], f"{option} is {least - 1}; it must be at least {least}")
+    return wrong_number(option, str(least - 1), least, BILLION)
 
 
 MISTAKES_OF = {
@@ -39,7 +51,13 @@ MISTAKES_OF = {
         too_small("--width", 1),
         too_small("--large-epochs", 1),
     ],
-    "eight_schools": [too_small("--draws", 100)],
+    "eight_schools": [
+        too_small("--draws", 100),
+        *(
+            wrong_number("--draws", text, 100, BILLION)
+            for text in ["1000000001", "99999999999999999999", "1e9", "200 ", "0x100", "nan", "inf", "many", ""]
+        ),
+    ],
     "hmc_by_hand": [too_small("--draws", 4), too_small("--warm-up", 0)],
     "hmc_tour": [too_small("--draws", 100)],
     "linear_regression": [too_small("--points", 3), too_small("--epochs", 1)],
@@ -74,6 +92,22 @@ def faults_of(program):
             run = subprocess.run([program, *arguments, *where], capture_output=True, text=True, timeout=60)
         if run.returncode != 2 or run.stderr != f"{name}: {expected}\n":
             yield f"{' '.join(arguments)}: exit code {run.returncode}, {run.stderr!r} instead of {expected!r}"
+
+
+# The name of a directory is never read as a command or as the end of a text, neither by a shell nor by gnuplot.
+def faults_with_a_strange_name(program):
+    name = Path(program).name
+    with tempfile.TemporaryDirectory() as parent:
+        out = Path(parent, "a 'b' \"c\" $(touch d) `touch e` ; touch f # %s \\ 'g'\"")
+        run = subprocess.run([Path(program).resolve(), "--quick", "--out", out], capture_output=True, text=True, timeout=60, cwd=parent)
+        drawn = {path.name for path in out.glob(f"{name}.*")} if out.is_dir() else set()
+        if run.returncode != 0 or drawn not in ({f"{name}.{x}" for x in ("csv", "png", "svg")}, {f"{name}.csv"}):
+            yield f"with --out {out}: exit code {run.returncode}, figures {sorted(drawn)}, {run.stderr!r}"
+        others = [path.name for path in Path(parent).iterdir() if path != out]
+        if others:
+            yield f"with --out {out} it also makes {others}"
+        if shutil.which("gnuplot") and len(drawn) != 3:
+            yield f"with --out {out} gnuplot draws nothing"
 
 
 def faults_without_gnuplot(program):
@@ -120,9 +154,12 @@ def main():
     programs = sys.argv[1:]
     faults = [f"{program}: {fault}" for program in programs for fault in faults_of(program)]
     for program in programs:
-        further = {"linear_regression": faults_without_gnuplot, "mnist_mlp": faults_with_other_data}.get(Path(program).name)
-        if further:
-            faults += [f"{program}: {fault}" for fault in further(program)]
+        further = {
+            "linear_regression": [faults_with_a_strange_name, faults_without_gnuplot],
+            "mnist_mlp": [faults_with_other_data],
+        }
+        for check in further.get(Path(program).name, []):
+            faults += [f"{program}: {fault}" for fault in check(program)]
     print("\n".join(faults) or f"{len(programs)} programs")
     return 1 if faults or not programs else 0
 

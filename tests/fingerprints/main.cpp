@@ -8,8 +8,8 @@
 
 #include <pollen/autograd/parallel.hpp>
 
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -37,6 +37,11 @@ std::map<std::string, std::string> read_table(const std::string& path) {
         if (line.size() > 17 && line[0] != '#') table[line.substr(17)] = line.substr(0, 16);
     }
     return table;
+}
+
+bool reads_as(std::string_view text, int& number) {
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc{} && stop == text.data() + text.size();
 }
 
 int compare(const std::map<std::string, std::uint64_t>& here, const std::map<std::string, std::string>& expected,
@@ -70,10 +75,14 @@ int main(int argc, char** argv) {
             each = true;
         else if (word == "--ops")
             ops = true;
-        else if (word == "--threads" && i + 1 < argc)
-            threads = std::atoi(argv[++i]);
-        else
+        else if (word == "--threads" && i + 1 < argc && reads_as(argv[i + 1], threads) && threads > 0)
+            ++i;
+        else if (!word.starts_with("-") && expected.empty())
             expected = word;
+        else {
+            std::cerr << "usage: pollen_fingerprints [--each] [--ops] [--threads NUMBER] [TABLE]\n";
+            return 2;
+        }
     }
     Fingerprints all;
     const auto run = [&] {

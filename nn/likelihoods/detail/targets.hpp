@@ -33,7 +33,7 @@ void check_target_shape(const char* name, const Shape& outputs, const Shape& nee
     if (same_numbers(needed, targets.shape())) return;
     const std::string text = std::string(name) + ": outputs have shape " + to_string(outputs);
     if (is_missing(targets))
-        throw ShapeError(text + " and the batch has no targets; targets of shape " + to_string(needed) + " are needed");
+        throw ShapeError(text + " and there are no targets; targets of shape " + to_string(needed) + " are needed");
     throw ShapeError(text + ", targets " + to_string(targets.shape()) + "; targets of shape " + to_string(needed) +
                      " are needed");
 }

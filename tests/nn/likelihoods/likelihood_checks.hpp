@@ -81,7 +81,7 @@ void check_parameter_slope(const Make& make, const Batch& batch, const Tensor<do
 // The text of the error that log_prob() throws; score() must throw the same.
 template <class E, class T>
 std::string log_prob_error(const Likelihood<T>& likelihood, const Tensor<double>& outputs, const Dataset<T>& batch) {
-    const std::string text = error_of<E>([&] { log_prob<T>(likelihood, outputs, batch); });
+    std::string text = error_of<E>([&] { log_prob<T>(likelihood, outputs, batch); });
     BOOST_TEST(error_of<E>([&] { likelihood.score(cast<T>(outputs), batch); }) == text);
     return text;
 }

@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(log_prob_error<ShapeError>(likelihood, pairs, with_targets<double>({0, 1})) ==
                "Bernoulli: outputs have shape (2, 2), targets (2); targets of shape (2, 2) are needed");
     BOOST_TEST(log_prob_error<ShapeError>(likelihood, pairs, Dataset<double>()) ==
-               "Bernoulli: outputs have shape (2, 2) and the batch has no targets; targets of shape (2, 2) are needed");
+               "Bernoulli: outputs have shape (2, 2) and there are no targets; targets of shape (2, 2) are needed");
     BOOST_TEST(log_prob_error<ShapeError>(likelihood, pairs, with_labels<double>({0, 1})) ==
                "Bernoulli: outputs have shape (2, 2), labels (2); one output and one label for each item are needed");
     BOOST_TEST(log_prob_error<ValueError>(likelihood, {1, 2}, with_labels<double>({0, 2})) ==

@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(log_prob_error<ShapeError>(likelihood, logits, with_labels<double>({0, 1})) ==
                "Categorical: outputs have shape (4, 3), labels (2); one label for each row, (4), is needed");
     BOOST_TEST(log_prob_error<ShapeError>(likelihood, logits, with_targets<double>({0, 1, 2, 0})) ==
-               "Categorical: outputs have shape (4, 3) and the batch has no labels; one label for each row, (4), is "
+               "Categorical: outputs have shape (4, 3) and there are no labels; one label for each row, (4), is "
                "needed");
     BOOST_TEST(log_prob_error<ValueError>(likelihood, logits, with_labels<double>({0, 1, 3, 0})) ==
                "Categorical: the label of item 2 is 3; outputs (4, 3) have classes 0 to 2");

@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(log_prob_error<ShapeError>(known, means, with_targets<double>({1, 2})) ==
                "Gaussian: outputs have shape (5), targets (2); targets of shape (5) are needed");
     BOOST_TEST(log_prob_error<ShapeError>(known, means, with_labels<double>({1, 2})) ==
-               "Gaussian: outputs have shape (5) and the batch has no targets; targets of shape (5) are needed");
+               "Gaussian: outputs have shape (5) and there are no targets; targets of shape (5) are needed");
     BOOST_TEST(log_prob_error<ShapeError>(predicted, {{1, 2, 3}}, with_targets<double>({1})) ==
                "Gaussian: outputs have shape (1, 3); (n, 2k), k means and k spreads for each item, are needed to "
                "predict the noise");

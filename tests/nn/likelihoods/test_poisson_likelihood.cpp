@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(log_prob_error<ShapeError>(likelihood, {1, 2}, with_targets<double>({1, 2, 3})) ==
                "Poisson: outputs have shape (2), targets (3); targets of shape (2) are needed");
     BOOST_TEST(log_prob_error<ShapeError>(likelihood, {1, 2}, Dataset<double>()) ==
-               "Poisson: outputs have shape (2) and the batch has no targets; targets of shape (2) are needed");
+               "Poisson: outputs have shape (2) and there are no targets; targets of shape (2) are needed");
     BOOST_TEST(log_prob_error<ShapeError>(likelihood, Tensor<double>::scalar(1), with_targets<double>({1})) ==
                "Poisson: outputs have shape (); their first axis must count the items");
 }

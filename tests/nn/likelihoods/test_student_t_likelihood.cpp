@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(log_prob_error<ShapeError>(likelihood, {1, 2}, with_targets<double>({1, 2, 3})) ==
                "StudentT: outputs have shape (2), targets (3); targets of shape (2) are needed");
     BOOST_TEST(log_prob_error<ShapeError>(likelihood, {1, 2}, Dataset<double>()) ==
-               "StudentT: outputs have shape (2) and the batch has no targets; targets of shape (2) are needed");
+               "StudentT: outputs have shape (2) and there are no targets; targets of shape (2) are needed");
     BOOST_TEST(log_prob_error<ShapeError>(likelihood, Tensor<double>::scalar(1), with_targets<double>({1})) ==
                "StudentT: outputs have shape (); their first axis must count the items");
     BOOST_TEST(log_prob_error<ValueError>(likelihood, {1, 2}, with_targets<double>({NAN, 2})) ==

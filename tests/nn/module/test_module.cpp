@@ -285,6 +285,8 @@ BOOST_AUTO_TEST_CASE(errors_of_networks) {
                "predict: x is a scalar; its first axis counts the inputs");
     BOOST_TEST(error_of<ValueError>([&] { predict<double>(net, x, {.batch = 0}); }) ==
                "predict: a batch of 0 inputs; at least 1 is needed");
+    BOOST_TEST(error_of<ValueError>([&] { net.add(std::unique_ptr<Module<double>>()); }) ==
+               "a part, likelihood or posterior is given as a null pointer");
 
     Residual<double> residual(Dense<double>(4, 2, {.bias = false}));
     initialise<double>(residual, 1);
@@ -301,6 +303,7 @@ BOOST_AUTO_TEST_CASE(errors_of_networks) {
 }
 
 BOOST_AUTO_TEST_CASE(errors_of_layers) {
+    BOOST_TEST(error_of<ValueError>([] { Activation<float>("Sine", nullptr); }) == "Sine: the function is empty");
     BOOST_TEST(error_of<ValueError>([] { Dropout(1); }) == "Dropout: rate is 1; it must be at least 0 and less than 1");
     BOOST_TEST(error_of<ValueError>([] { Dropout(-0.5); }) ==
                "Dropout: rate is -0.5; it must be at least 0 and less than 1");

@@ -27,7 +27,8 @@ class RandomScale : public Layer<RandomScale, double> {
     explicit RandomScale(bool broken = false) : broken_(broken) {}
     Var<double> forward(Pass<double>& pass, Var<double> x) const override {
         if (!pass.random()) return x;
-        return x * normal_at<double>(broken_ ? pass.noise() : pass.weight_noise(), 0);
+        const LayerNoise layer = pass.noise(x.size());
+        return x * (broken_ ? normal_at<double>(layer.key, layer.first) : normal_at<double>(pass.weight_noise(), 0));
     }
     std::string describe() const override { return "RandomScale"; }
 
@@ -134,6 +135,11 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error_of<ShapeError>([&] { predict_thetas(net, thetas, x); }) ==
                "each_theta: theta 0 has shape (0); the network has 68 parameters");
     BOOST_TEST(error_of<ValueError>([&] { predict_thetas(net, {}, x); }) == "each_theta: there is no theta");
+    BOOST_TEST(error_of<ValueError>([&] { each_sample(net, x, {}, nullptr); }) == "each_sample: the function is empty");
+    BOOST_TEST(error_of<ValueError>([&] { each_member(Ensemble<double>(net, 1), x, {}, nullptr); }) ==
+               "each_member: the function is empty");
+    BOOST_TEST(error_of<ValueError>([&] { each_theta(net, thetas, x, {}, nullptr); }) ==
+               "each_theta: the function is empty");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

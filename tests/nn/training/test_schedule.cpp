@@ -41,6 +41,7 @@ BOOST_AUTO_TEST_CASE(polynomial_by_its_ends) {
 BOOST_AUTO_TEST_CASE(descriptions_and_errors) {
     BOOST_TEST(Schedule::warm_up(5, Schedule::cosine(0.1, 100)).describe() == "warm_up(5, cosine(0.1, 100, 0))");
     BOOST_TEST(Schedule::polynomial(1, 2, 0.55).describe() == "polynomial(1, 2, 0.55, 0)");
+    BOOST_TEST(error_of<ValueError>([] { Schedule("mine", nullptr); }) == "Schedule mine: the function is empty");
     BOOST_TEST(error_of<ValueError>([] { Schedule s(-1.0); }) ==
                "a step size of -1: it must be finite and not negative");
     BOOST_TEST(error_of<ValueError>([] { Schedule::polynomial(1, 0, 0.5); }) ==
