@@ -90,16 +90,15 @@ BOOST_AUTO_TEST_CASE(ranks_that_do_not_agree_say_who_has_what) {
     };
     const std::string with = "\"..." + text(60, 20) + "...\"", without = "\"..." + text(60, 60) + "...\"",
                       end = "\"..." + text(20, 20) + "\"";
-    const auto from = [&](std::size_t place) {
-        std::string message = begin;
-        return message += ", from byte " + std::to_string(place) + " on: ";
+    const auto expected = [&](std::size_t place, const std::string& ranks, const std::string& a, const std::string& b) {
+        return begin + ", from byte " + std::to_string(place) + " on: " + ranks + ": " + a + "; rank 1: " + b;
     };
     for (const std::size_t place : {150U, 4095U, 4096U, 8999U})
         BOOST_TEST(seeds({text(10000, place), text(10000, 9500), text(10000, place)}) ==
-                   from(place) + "ranks 0 and 2: " + with + "; rank 1: " + without);
-    BOOST_TEST(seeds({text(300, 300), text(8192, 8192)}) == from(300) + "rank 0: " + end + "; rank 1: " + without);
-    BOOST_TEST(seeds({text(4096, 4096), text(300, 300)}) == from(300) + "rank 0: " + without + "; rank 1: " + end);
-    BOOST_TEST(seeds({text(4096, 4096), text(8000, 8000)}) == from(4096) + "rank 0: " + end + "; rank 1: " + without);
+                   expected(place, "ranks 0 and 2", with, without));
+    BOOST_TEST(seeds({text(300, 300), text(8192, 8192)}) == expected(300, "rank 0", end, without));
+    BOOST_TEST(seeds({text(4096, 4096), text(300, 300)}) == expected(300, "rank 0", without, end));
+    BOOST_TEST(seeds({text(4096, 4096), text(8000, 8000)}) == expected(4096, "rank 0", end, without));
 }
 
 // The rank that throws keeps its exception, and so does the caller; the others are told, whatever they call.
