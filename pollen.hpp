@@ -4,12 +4,16 @@
 #include <pollen/autograd/gradcheck.hpp>
 #include <pollen/autograd/math.hpp>
 #include <pollen/autograd/ops.hpp>
+#include <pollen/autograd/ordered_sum.hpp>
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/random.hpp>
 #include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/shape.hpp>
+#include <pollen/autograd/shares.hpp>
 #include <pollen/autograd/support/error.hpp>
+#include <pollen/autograd/support/group.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
+#include <pollen/autograd/support/thread_group.hpp>
 #include <pollen/autograd/support/version.hpp>
 #include <pollen/autograd/symmetric_eigen.hpp>
 #include <pollen/autograd/tape.hpp>

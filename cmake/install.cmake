@@ -16,7 +16,8 @@ install(EXPORT pollenTargets NAMESPACE pollen:: DESTINATION ${package_dir})
 foreach(folder ${folders})
     if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})
         install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pollen
-                FILES_MATCHING PATTERN "*.hpp" PATTERN kernels EXCLUDE PATTERN detail EXCLUDE PATTERN embedded EXCLUDE)
+                FILES_MATCHING PATTERN "*.hpp" PATTERN kernels EXCLUDE PATTERN detail EXCLUDE PATTERN embedded EXCLUDE
+                PATTERN mpi EXCLUDE)
     endif()
 endforeach()
 install(FILES pollen.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pollen)

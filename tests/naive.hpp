@@ -46,25 +46,25 @@ std::vector<std::vector<long double>> groups(const Tensor<T>& x, unsigned mask) 
     return all;
 }
 
-using Group = std::vector<long double>;
+using Numbers = std::vector<long double>;
 
 // f of every group.
 template <class T>
 Tensor<double> reduce_naively(const Tensor<T>& x, unsigned mask, bool keepdims,
-                              const std::function<long double(const Group&)>& f) {
+                              const std::function<long double(const Numbers&)>& f) {
     Tensor<double> y = Tensor<double>::zeros(reduced_shape(x.shape(), mask, keepdims));
     double* out = y.mutable_data();
-    for (const Group& group : groups(x, mask)) *out++ = static_cast<double>(f(group));
+    for (const Numbers& group : groups(x, mask)) *out++ = static_cast<double>(f(group));
     return y;
 }
 
 // f of every row along one axis, which gives as many numbers.
 template <class T>
-Tensor<double> map_rows_naively(const Tensor<T>& x, int axis, const std::function<Group(const Group&)>& f) {
+Tensor<double> map_rows_naively(const Tensor<T>& x, int axis, const std::function<Numbers(const Numbers&)>& f) {
     const unsigned mask = 1u << axis;
     const Shape kept = reduced_shape(x.shape(), mask, true);
-    std::vector<Group> rows;
-    for (const Group& group : groups(x, mask)) rows.push_back(f(group));
+    std::vector<Numbers> rows;
+    for (const Numbers& group : groups(x, mask)) rows.push_back(f(group));
     Tensor<double> y = Tensor<double>::zeros(x.shape());
     double* out = y.mutable_data();
     for_each_index(x.shape(), [&](const Index& index) {

@@ -73,9 +73,9 @@ class File {
     bool open_ = false;
 };
 
-class Group {
+class FileGroup {
   public:
-    Group(const File& file, const std::string& name, std::int64_t chains, std::int64_t draws) : file_(file) {
+    FileGroup(const File& file, const std::string& name, std::int64_t chains, std::int64_t draws) : file_(file) {
         file.check(nc_def_grp(file.id(), name.c_str(), &id_), "group " + name);
         dims_[0] = axis("chain", chains);
         dims_[1] = axis("draw", draws);
@@ -138,7 +138,7 @@ class Group {
 
 void write_groups(const File& file, const std::string& prefix, const Draws& draws) {
     const std::int64_t chains = std::ssize(draws.chains), n = draws.size();
-    Group posterior(file, prefix + "posterior", chains, n);
+    FileGroup posterior(file, prefix + "posterior", chains, n);
     // A slash in a name would mean a group.
     for (const Quantity& q : draws.quantities) {
         if (q.shape.size() == 0) continue;  // an axis of length 0 would be unlimited
@@ -146,7 +146,7 @@ void write_groups(const File& file, const std::string& prefix, const Draws& draw
         std::replace(name.begin(), name.end(), '/', '_');
         posterior.numbers(name, draws[q.name]);
     }
-    Group statistics(file, prefix + "sample_stats", chains, n);
+    FileGroup statistics(file, prefix + "sample_stats", chains, n);
     for (const detail::StatisticColumn& column : detail::statistic_columns) {
         if (!detail::reports(draws.facts, column.which)) continue;
         const Tensor<double> values = detail::values_of(column.which, draws);

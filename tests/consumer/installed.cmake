@@ -12,7 +12,7 @@ foreach(package_file ${package_files})
         message(FATAL_ERROR "${package_file} contains the source path ${POLLEN_SOURCE}")
     endif()
     # Nor where the libraries of this machine are: INTERFACE_... "a;/usr/lib/libb.so".
-    if(package_file MATCHES "pollenTargets" AND text MATCHES "[A-Z]+_[A-Z_]+ \"([^\"\n]*[;<>,:])?(/[^\";]+)")
+    if(package_file MATCHES "pollen(Mpi)?Targets" AND text MATCHES "[A-Z]+_[A-Z_]+ \"([^\"\n]*[;<>,:])?(/[^\";]+)")
         message(FATAL_ERROR "${package_file} contains the path ${CMAKE_MATCH_2}")
     endif()
 endforeach()

@@ -17,6 +17,8 @@ ARROWS = {
     "autograd/support": [],
     "autograd": ["autograd/support"],
     "autograd/ops": AUTOGRAD,
+    # A library of its own, the component mpi. Nothing else may include it.
+    "autograd/mpi": AUTOGRAD,
     "data/io": AUTOGRAD,
     "data/formats": AUTOGRAD + ["data/io"],
     "data/sets": AUTOGRAD + ["data/io", "data/formats"],
@@ -52,7 +54,7 @@ ARROWS = {
 # Headers of one name that are one idea: a layer and its kernel, a distribution and the likelihood made of it.
 SAME_IDEA = {"bernoulli.hpp", "categorical.hpp", "conv2d.hpp", "poisson.hpp", "student_t.hpp"}
 # Public headers that <pollen/pollen.hpp> leaves out.
-OPT_IN = {"autograd/xt.hpp"}
+OPT_IN = {"autograd/xt.hpp", "autograd/mpi/run_mpi.hpp"}
 PRIVATE = {"detail", "kernels"}
 
 

@@ -10,7 +10,7 @@ namespace pollen::test {
 // are between low and high, the same sign at best: then relative errors mean something.
 template <class T, class Op>
 void check_reduction_values(const Op& op, double low, double high, double ulps,
-                            const std::function<long double(const Group&)>& reference, bool zero_sizes = true) {
+                            const std::function<long double(const Numbers&)>& reference, bool zero_sizes = true) {
     std::vector<Shape> shapes{{},        {1},       {3},       {8},        {37},         {1, 1},          {2, 3},
                               {5, 17},   {17, 5},   {2, 3, 4}, {3, 1, 19}, {2, 3, 2, 5}, {2, 1, 3, 2, 9}, {70, 600},
                               {600, 70}, {4000, 9}, {3, 20000}};

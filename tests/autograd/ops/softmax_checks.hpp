@@ -7,11 +7,11 @@
 namespace pollen::test {
 
 // exp(x - max) / sum exp(x - max) of one row, or its logarithm.
-inline Group softmax_row(const Group& row, bool logarithm) {
+inline Numbers softmax_row(const Numbers& row, bool logarithm) {
     long double top = -INFINITY, total = 0;
     for (const long double x : row) top = std::max(top, x);
     for (const long double x : row) total += std::exp(x - top);
-    Group result;
+    Numbers result;
     for (const long double x : row) result.push_back(logarithm ? x - top - std::log(total) : std::exp(x - top) / total);
     return result;
 }
@@ -35,7 +35,7 @@ void check_softmax_values(const Op& op, bool logarithm, double ulps) {
         for (int axis = 0; axis < shape.rank(); ++axis) {
             Tape<T> tape;
             const Tensor<double> expected =
-                map_rows_naively(x, axis, [&](const Group& row) { return softmax_row(row, logarithm); });
+                map_rows_naively(x, axis, [&](const Numbers& row) { return softmax_row(row, logarithm); });
             check(op(tape.variable(x), axis).value(), expected);
             if (axis == shape.rank() - 1) check(op(tape.variable(x), -1).value(), expected);
         }

@@ -22,7 +22,7 @@ template <class T>
 Tensor<double> reference(const Tensor<T>& x, const Indices& label) {
     Tensor<double> losses = Tensor<double>::zeros(label.shape());
     std::size_t row = 0;
-    for (const Group& group : groups(x, 2)) {
+    for (const Numbers& group : groups(x, 2)) {
         const long double own = group[static_cast<std::size_t>(label.data()[row])];
         long double others = 0;  // sum of exp(x_j - x_label) but for the label's own 1
         for (std::size_t j = 0; j < group.size(); ++j)

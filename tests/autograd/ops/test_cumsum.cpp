@@ -8,8 +8,8 @@ BOOST_AUTO_TEST_SUITE(cumsum)
 
 namespace {
 
-Group reference(const Group& row) {
-    Group sums;
+Numbers reference(const Numbers& row) {
+    Numbers sums;
     for (const long double x : row) sums.push_back((sums.empty() ? 0 : sums.back()) + x);
     return sums;
 }

@@ -10,7 +10,7 @@ namespace {
 const auto op = [](auto x, const Axes& axes, bool keepdims) { return pollen::logsumexp(x, axes, keepdims); };
 const auto all = [](auto x) { return pollen::logsumexp(x); };
 
-long double reference(const Group& group) {
+long double reference(const Numbers& group) {
     long double top = -INFINITY, total = 0;
     for (const long double x : group) top = std::max(top, x);
     for (const long double x : group) total += std::exp(x - top);

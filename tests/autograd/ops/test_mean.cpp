@@ -9,7 +9,7 @@ namespace {
 
 const auto op = [](auto x, const Axes& axes, bool keepdims) { return pollen::mean(x, axes, keepdims); };
 
-long double reference(const Group& group) {
+long double reference(const Numbers& group) {
     long double total = 0;
     for (const long double x : group) total += x;
     return total / static_cast<long double>(group.size());

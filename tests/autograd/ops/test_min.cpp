@@ -9,7 +9,7 @@ namespace {
 
 const auto op = [](auto x, const Axes& axes, bool keepdims) { return pollen::min(x, axes, keepdims); };
 
-long double reference(const Group& group) { return *std::min_element(group.begin(), group.end()); }
+long double reference(const Numbers& group) { return *std::min_element(group.begin(), group.end()); }
 
 Tensor<double> gradient(const Tensor<double>& x, const Axes& axes) {
     Tape<double> tape;

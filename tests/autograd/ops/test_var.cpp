@@ -10,14 +10,14 @@ namespace {
 const auto op = [](auto x, const Axes& axes, bool keepdims) { return pollen::var(x, axes, keepdims); };
 const auto sample = [](auto x, const Axes& axes, bool keepdims) { return pollen::var(x, axes, keepdims, 1); };
 
-long double variance(const Group& group, long double degrees) {
+long double variance(const Numbers& group, long double degrees) {
     long double mean = 0, total = 0;
     for (const long double x : group) mean += x / static_cast<long double>(group.size());
     for (const long double x : group) total += (x - mean) * (x - mean);
     return total / degrees;
 }
 
-long double reference(const Group& group) { return variance(group, static_cast<long double>(group.size())); }
+long double reference(const Numbers& group) { return variance(group, static_cast<long double>(group.size())); }
 
 }  // namespace
 
@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(values) {
     check_reduction_values<float>(op, -1, 3, 40, reference);
     for (const std::int64_t n : {2, 3, 30, 700}) {
         const Tensor<double> x = normals(Shape{n});
-        const Group group(x.begin(), x.end());
+        const Numbers group(x.begin(), x.end());
         const double expected = static_cast<double>(variance(group, static_cast<long double>(n - 1)));
         check_close(value<double>([](auto v) { return pollen::var(v, {}, false, 1); }, x),
                     Tensor<double>::scalar(expected), 10);

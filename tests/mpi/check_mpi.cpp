@@ -1,0 +1,110 @@
+// mpirun -n N check_mpi WHAT: what test_group.cpp checks with threads, with the processes of an MPI job.
+#include "../autograd/support/group_checks.hpp"
+
+#include <pollen/autograd/mpi/detail/mpi_group.hpp>
+#include <pollen/autograd/mpi/run_mpi.hpp>
+
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+
+using namespace pollen;
+using namespace pollen::test;
+
+namespace {
+
+void check_all(Group& group) {
+    check_messages(group);
+    check_together(group);
+    require(wrong_sums<float>(group, in_tree_order, 7) == 0, "sums of floats");
+    require(wrong_sums<double>(group, in_tree_order, 7) == 0, "sums of doubles");
+    require(wrong_columns<double>(group, uneven_shares(7, group.size(), 5), 300000, in_tree_order) == 0, "long rows");
+    if (group.size() > 2) require(wrong_sums<double>(group, in_rank_order, 7) > 0, "a sum in the order of the ranks");
+}
+
+// Groups that end in failure, each a group of its own.
+void check_failures(Group& all) {
+    for (int bad = 0; bad < all.size(); ++bad) {
+        MpiGroup group(MPI_COMM_WORLD);
+        const std::string got = thrown_by([&] {
+            if (group.rank() == bad) group.fail("the disk is full");
+            group.barrier();
+        });
+        const bool told = all.size() > 1 || group.rank() == bad;
+        require(got == (told ? "GroupError: rank " + std::to_string(bad) + ": the disk is full" : ""), got);
+    }
+    if (all.size() == 1) return;
+    const int last = all.size() - 1;
+    const std::string others = last == 1   ? "rank 0"
+                               : last == 2 ? "ranks 0 and 1"
+                                           : "ranks 0 to " + std::to_string(last - 1);
+    MpiGroup agreeing(MPI_COMM_WORLD), calling(MPI_COMM_WORLD);
+    check_agree(agreeing, others);
+    const std::string got = thrown_by([&] { all.rank() == last ? calling.barrier() : void(calling.gather("text")); });
+    require(got == "GroupError: the ranks make different calls: " + others + ": gather; rank " + std::to_string(last) +
+                       ": barrier",
+            got);
+}
+
+int run(const std::string& what) {
+    if (what == "all") {
+        return run_mpi([](Group& group) {
+            check_all(group);
+            MpiGroup small(MPI_COMM_WORLD, 1000);  // all but the shortest messages go in pieces
+            check_all(small);
+            check_failures(group);
+            if (group.rank() == 0) std::cout << "all is well on " << group.size() << " ranks" << std::endl;
+        });
+    }
+    // How a job ends.
+    if (what == "throw")
+        return run_mpi([](Group& group) {
+            group.barrier();
+            if (group.rank() == group.size() - 1) throw Error("this rank alone knows");
+            group.barrier();
+        });
+    if (what == "fail") return run_mpi([](Group& group) { group.agree("the seed", std::to_string(group.rank() / 2)); });
+    if (what == "leave")
+        return run_mpi([](Group& group) {
+            if (group.rank() > 0) group.barrier();
+        });
+    if (what == "kill")
+        return run_mpi([](Group& group) {
+            group.barrier();
+            if (group.rank() == 1) std::raise(SIGKILL);
+            group.barrier();
+        });
+    // A program with an MPI of its own.
+    if (what == "own") {
+        int threads = 0;
+        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &threads);
+        const int results = run_mpi(check_messages) + run_mpi(check_messages);
+        MPI_Finalize();
+        const std::string again = thrown_by([] { run_mpi([](Group&) {}); });
+        require(again == "Error: run_mpi: MPI has been finalised, and cannot be started twice in a program", again);
+        return results;
+    }
+    if (what == "single") {
+        int threads = 0;
+        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SINGLE, &threads);
+        const std::string error = thrown_by([] { run_mpi([](Group&) {}); });
+        MPI_Finalize();
+        require(error ==
+                    "Error: run_mpi: MPI was initialised without threads; initialise it by MPI_Init_thread with "
+                    "MPI_THREAD_SERIALIZED or more",
+                error);
+        return 0;
+    }
+    throw ValueError("check_mpi takes all, throw, fail, leave, kill, own or single, not " + what);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc > 1 ? argv[1] : "all");
+    } catch (const std::exception& error) {
+        std::cerr << error.what() << std::endl;
+        return EXIT_FAILURE;
+    }
+}

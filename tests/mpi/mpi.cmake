@@ -1,0 +1,45 @@
+# check_mpi with several processes. Without MPI there is one test, which is skipped.
+if(NOT POLLEN_HAVE_MPI OR NOT MPIEXEC_EXECUTABLE)
+    add_test(NAME mpi COMMAND ${CMAKE_COMMAND} -E echo "Skipped: pollen was built without MPI (-D POLLEN_MPI=ON)")
+    set_tests_properties(mpi PROPERTIES SKIP_REGULAR_EXPRESSION "Skipped: ")
+    return()
+endif()
+
+add_executable(check_mpi mpi/check_mpi.cpp)
+target_link_libraries(check_mpi PRIVATE pollen::mpi MPI::MPI_CXX)
+pollen_warnings(check_mpi)
+target_compile_options(check_mpi PRIVATE -Og -ffp-contract=off)
+add_dependencies(pollen_tests check_mpi)
+
+# More processes than cores, and as root, which Open MPI has to be told (MPICH does not ask): version 4, then 5.
+set(mpirun ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+           OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+           PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
+set(tcp OMPI_MCA_btl=tcp,self)  # as between machines; without it, by shared memory
+
+set(timeout TIMEOUT 60 PROCESSORS 2)
+
+# Runs check_mpi WHAT; the rest are variables of the environment.
+function(add_mpi_test name ranks what)
+    add_test(NAME mpi.${name} COMMAND ${mpirun} ${ARGN} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
+                                      $<TARGET_FILE:check_mpi> ${what})
+    set_tests_properties(mpi.${name} PROPERTIES ${timeout})
+endfunction()
+
+# Runs check_mpi WHAT, which must fail and print the line once.
+function(add_failing_mpi_test what ranks line)
+    add_test(NAME mpi.${what} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/mpi/job_fails.py "${line}" ${mpirun}
+                                      ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:check_mpi> ${what})
+    set_tests_properties(mpi.${what} PROPERTIES ${timeout})
+endfunction()
+
+foreach(ranks 1 2 3 4 7)
+    add_mpi_test(${ranks} ${ranks} all)
+    add_mpi_test(${ranks}.tcp ${ranks} all ${tcp})
+endforeach()
+add_mpi_test(own 2 own)
+add_mpi_test(single 2 single)
+add_failing_mpi_test(throw 3 "rank 2 of 3: this rank alone knows")
+add_failing_mpi_test(fail 4 "the ranks do not agree on the seed: ranks 0 and 1: \"0\"; ranks 2 and 3: \"1\"")
+add_failing_mpi_test(leave 3 "the ranks make different calls: rank 0: the end of run_mpi; ranks 1 and 2: barrier")
+add_failing_mpi_test(kill 3 "")  # what is said is up to mpirun
