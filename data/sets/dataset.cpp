@@ -5,6 +5,7 @@
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/error.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -54,6 +55,15 @@ Dataset<T> Dataset<T>::take(std::span<const std::int64_t> items) const {
                              std::to_string(size()) + " items");
     }
     return each_part(*this, [&](const auto& x) { return take_rows(x, items); });
+}
+
+template <Real T>
+void Dataset<T>::check_finite(const std::string& who) const {
+    const auto bad = std::find_if(inputs.begin(), inputs.end(), [](T x) { return !std::isfinite(x); });
+    if (bad != inputs.end())
+        throw ValueError(who + ": the inputs of item " +
+                         std::to_string((bad - inputs.begin()) / (inputs.size() / size())) +
+                         " of the data set are not all finite numbers");
 }
 
 template <Real T>

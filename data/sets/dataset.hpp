@@ -20,6 +20,8 @@ struct Dataset {
 
     // Throws a ShapeError if the numbers of inputs, targets and labels differ.
     void check() const;
+    // Throws a ValueError `WHO: the inputs of item 17 of the data set are not all finite numbers` unless they are.
+    void check_finite(const std::string& who) const;
 
     // A copy of the items with these numbers, in this order.
     Dataset take(std::span<const std::int64_t> items) const;

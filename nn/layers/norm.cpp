@@ -27,6 +27,11 @@ std::string LayerNorm<T>::describe() const {
 }
 
 template <Real T>
+std::string LayerNorm<T>::details() const {
+    return describe() + " with epsilon " + to_text(epsilon_);
+}
+
+template <Real T>
 FilterResponseNorm<T>::FilterResponseNorm(std::int64_t channels, double epsilon) : epsilon_(epsilon) {
     check_sizes("FilterResponseNorm", {{"channels", channels}});
     scale = {.shape = {channels, 1, 1}, .init = Init::constant(1)};
@@ -57,6 +62,11 @@ Fused<T> FilterResponseNorm<T>::forward_fused(Pass<T>& pass, Var<T> x, std::span
 template <Real T>
 std::string FilterResponseNorm<T>::describe() const {
     return call("FilterResponseNorm", scale.shape[0]);
+}
+
+template <Real T>
+std::string FilterResponseNorm<T>::details() const {
+    return describe() + " with epsilon " + to_text(epsilon_);
 }
 
 template class LayerNorm<float>;

@@ -16,6 +16,7 @@ class LayerNorm final : public Layer<LayerNorm<T>, T> {
         visitor.parameter("shift", self.shift);
     }
     std::string describe() const override;
+    std::string details() const override;
 
     Parameter<T> scale, shift;
 
@@ -39,6 +40,7 @@ class FilterResponseNorm final : public Layer<FilterResponseNorm<T>, T> {
         visitor.parameter("threshold", self.threshold);
     }
     std::string describe() const override;
+    std::string details() const override;
 
     Parameter<T> scale, shift, threshold;
 

@@ -53,6 +53,18 @@ void each_module(M& module, const Use& use, const std::string& path = "") {
         [&](const std::string& below, auto& part) { each_module(part, use, below); });
 }
 
+// The layers of a network, one after the other, with everything that training and sampling depend on but the values of
+// the parameters. A saved run belongs to it.
+template <Real T>
+std::string architecture(const Module<T>& net) {
+    std::string text;
+    each_module(net, [&](const std::string&, const Module<T>& module) {
+        text += (text.empty() ? "" : " ") + module.details();
+        return true;
+    });
+    return text;
+}
+
 // A copy of a network in which replace(layer, path) stands for each layer. A layer for which that is null is copied,
 // and so are containers around the new layers.
 template <Real T, class Replace>

@@ -5,7 +5,9 @@
 #include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/data/io/detail/hash_text.hpp>
 #include <pollen/nn/likelihoods/detail/name_item.hpp>
+#include <pollen/nn/module/walk.hpp>
 #include <pollen/nn/potentials/detail/block_sums.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 
@@ -78,6 +80,7 @@ NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>&
       cut_(cut) {
     data_.check();
     if (data_.size() == 0) throw ShapeError("NetworkPotential: the data set is empty");
+    data_.check_finite("NetworkPotential");
     check_sizes("NetworkPotential", {{"piece", options_.piece}});
     if (parameters_.size() == 0) throw ValueError("NetworkPotential: the network has no parameters");
     priors_ = priors_of<T>("NetworkPotential", *net_, *likelihood_, options_.prior);
@@ -227,6 +230,14 @@ std::string NetworkPotential<T>::describe() const {
     for (const Quantity& q : blocks_) text += " " + q.name + to_string(q.shape);
     return text + ", " + likelihood_->describe() + ", prior " + options_.prior.describe() + own_priors<T>(*net_) +
            ", " + std::to_string(data_.size()) + " items";
+}
+
+template <Real T>
+std::vector<std::pair<std::string, std::string>> NetworkPotential<T>::facts() const {
+    using detail::hash_text;
+    return {{"network", architecture(*net_)},
+            {"data", "inputs " + hash_text(data_.inputs) + ", targets " + hash_text(data_.targets) + ", labels " +
+                         hash_text(data_.labels)}};
 }
 
 template <Real T>

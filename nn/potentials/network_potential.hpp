@@ -43,6 +43,7 @@ class NetworkPotential final : public Potential<T> {
     void values(std::span<const T> theta, std::span<double> out) override;
     const std::vector<Quantity>& blocks() const override { return blocks_; }
     std::string describe() const override;
+    std::vector<std::pair<std::string, std::string>> facts() const override;
 
     // theta at the network's own values, or at fresh ones from its initialisers; chains begin at the latter, each at
     // its own.

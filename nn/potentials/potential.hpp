@@ -76,6 +76,10 @@ class Potential {
     // A text that tells one model from another.
     virtual std::string describe() const = 0;
 
+    // What else a saved run must share with the run that goes on from it, by name: {"network", ...}, {"data", ...}. If
+    // it is empty, a run compares energies and gradients at fixed points, bit by bit.
+    virtual std::vector<std::pair<std::string, std::string>> facts() const { return {}; }
+
     // T of the target exp(-U / T): 1 is the posterior, 0 optimisation. Clones have it, too.
     double temperature() const { return temperature_; }
     void set_temperature(double temperature);

@@ -83,6 +83,11 @@ std::string SparseDense<T>::describe() const {
 }
 
 template <Real T>
+std::string SparseDense<T>::details() const {
+    return describe() + " with " + detail::pattern_text(*pattern_);
+}
+
+template <Real T>
 void SparseDense<T>::put_structure(TensorFile& file, const std::string& prefix) const {
     detail::put_sparse<T>(file, prefix + "weight", *pattern_, {pattern_->rows(), pattern_->columns()});
 }

@@ -34,6 +34,7 @@ class SparseDense final : public Layer<SparseDense<T>, T>, public HasStructure {
         if (self.has_bias_) visitor.parameter("bias", self.bias_);
     }
     std::string describe() const override;
+    std::string details() const override;
     void put_structure(TensorFile& file, const std::string& prefix) const override;
     std::vector<std::string> get_structure(TensorFile& file, const std::string& prefix) override;
 
@@ -60,6 +61,7 @@ class SparseConv2d final : public Layer<SparseConv2d<T>, T>, public HasStructure
         if (self.has_bias_) visitor.parameter("bias", self.bias_);
     }
     std::string describe() const override;
+    std::string details() const override;
     void put_structure(TensorFile& file, const std::string& prefix) const override;
     std::vector<std::string> get_structure(TensorFile& file, const std::string& prefix) override;
 

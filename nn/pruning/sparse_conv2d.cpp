@@ -99,6 +99,14 @@ std::string SparseConv2d<T>::describe() const {
 }
 
 template <Real T>
+std::string SparseConv2d<T>::details() const {
+    const auto pair = [](const char* name, const Pair& p) { return name + to_string(Shape{p[0], p[1]}); };
+    const Conv2dOptions& o = options_;
+    return describe() + " with " + detail::pattern_text(*pattern_) + pair(", stride ", o.stride) +
+           pair(", padding ", o.padding) + pair(", dilation ", o.dilation) + ", groups " + std::to_string(o.groups);
+}
+
+template <Real T>
 void SparseConv2d<T>::put_structure(TensorFile& file, const std::string& prefix) const {
     detail::put_sparse<T>(file, prefix + "weight", *pattern_, shape_);
 }

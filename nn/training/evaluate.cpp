@@ -13,6 +13,7 @@ Evaluation detail::evaluate_at(std::span<const T> theta, const Parameters<T>& pa
                                const Likelihood<T>& likelihood, const Dataset<T>& data, std::int64_t batch) {
     data.check();
     if (data.size() == 0) throw ShapeError("evaluate: the data set is empty");
+    data.check_finite("evaluate");
     Tape<T> tape(Recording::off);
     Pass<T> pass(tape, parameters);
     const PredictOptions options{.batch = fitting_rows(tape, net, parameters, theta, data.inputs)};

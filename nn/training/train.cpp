@@ -124,6 +124,7 @@ class Run {
     void check_data(const std::string& which, const Dataset<T>& data) const {
         data.check();
         if (data.size() == 0) throw ShapeError("train: the validation data are empty");
+        data.check_finite(which.empty() ? "train" : "train: the validation data");
         const Dataset<T> some = data.view(0, std::min(options_.batch, data.size()));
         const std::span<const T> theta = state_.theta.values();
         const Tensor<T> outputs = detail::name_item(net_, likelihood_, parameters_, theta, data,
@@ -163,6 +164,11 @@ class Run {
         state_ = std::move(*saved);
         const std::int64_t best = std::exchange(state_.best_epoch, 0);
         for (const EpochRecord& record : state_.history) {
+            if (options_.patience > 0 && state_.best_epoch > 0 && record.epoch > state_.best_epoch + options_.patience)
+                throw FileError(options_.checkpoint + ": the saved run has trained for " +
+                                std::to_string(state_.history.size()) + " epochs; with patience " +
+                                std::to_string(options_.patience) + " it would have ended after epoch " +
+                                std::to_string(record.epoch - 1) + "; give it more patience, or choose another file");
             if (better(record.validation)) keep_record(record);
         }
         if (state_.best_epoch != best)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/data/io/detail/hash_text.hpp>
 #include <pollen/nn/pruning/sparse.hpp>
 
 #include <cstdio>
@@ -37,6 +38,12 @@ inline std::string percent(double share) {
     char text[40];
     std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
     return text;
+}
+
+// A text that differs if the places of the numbers do.
+inline std::string pattern_text(const SparsePattern& pattern) {
+    const std::vector<std::uint8_t> gaps = pattern.gaps();
+    return "the pattern " + hash_text(std::as_bytes(std::span(gaps)));
 }
 
 template <Real T>

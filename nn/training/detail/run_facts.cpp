@@ -1,35 +1,14 @@
 #include <pollen/nn/training/detail/run_facts.hpp>
 
 #include <pollen/autograd/support/checks.hpp>
-#include <pollen/data/io/detail/xxh64.hpp>
+#include <pollen/data/io/detail/hash_text.hpp>
 #include <pollen/nn/module/walk.hpp>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace pollen::detail {
 
 namespace {
-
-// The layers of a network, one after the other: what a saved run belongs to.
-template <Real T>
-std::string architecture(const Module<T>& net) {
-    std::string text;
-    each_module(net, [&](const std::string&, const Module<T>& module) {
-        text += (text.empty() ? "" : " ") + module.details();
-        return true;
-    });
-    return text;
-}
-
-// "(60000, 784) 3f8a..."
-template <class T>
-std::string hash_text(const Tensor<T>& numbers) {
-    char text[24];
-    std::snprintf(text, sizeof text, " %016llx",
-                  static_cast<unsigned long long>(xxh64(std::as_bytes(numbers.values()))));
-    return to_string(numbers.shape()) + text;
-}
 
 template <Real T>
 void add_data(std::map<std::string, std::string>& to, const std::string& set, const Dataset<T>& data) {

@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/data/formats/detail/sealed_tensors.hpp>
+#include <pollen/samplers/run/detail/model_facts.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -147,6 +148,10 @@ void check_same_run(const TensorFile& file, const RunDescription& about) {
     for (const auto& [name, text] : about) {
         const std::string& saved = metadata_text(file, "run." + name, seal);
         if (saved == text) continue;
+        if (name == energies_at_fixed_points)
+            throw FileError(file.source() +
+                            ": the energies at fixed points are not those of the saved run; the model or its data are "
+                            "not the same; choose another directory");
         const std::string before = text.starts_with(name + " ") ? "" : name + " ";
         const std::string options = different_options(saved, text);
         throw FileError(file.source() + ": " +

@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/nn/potentials/network_potential.hpp>
+#include <pollen/samplers/run/detail/model_facts.hpp>
 
 #include <zlib.h>
 
@@ -143,6 +144,8 @@ RunPlan make_plan(const Potential<T>& potential, const std::string& sampler, con
                   {"starts", starts_text(options, !potential.start(options.seed, 0).empty())},
                   {"name", options.name}};
     check(plan);
+    if (!options.directory.empty())
+        for (auto& fact : model_facts(potential)) plan.about.push_back(std::move(fact));
     return plan;
 }
 

@@ -244,6 +244,27 @@ BOOST_AUTO_TEST_CASE(other_numbers_priors_and_ends_are_refused) {
                    " log_sd ~ FlatPrior; " + anew);
 }
 
+// A run with less patience would have ended earlier than the saved one.
+BOOST_AUTO_TEST_CASE(too_little_patience_is_refused) {
+    const TemporaryDirectory folder;
+    const auto wild = [&](const std::string& name, std::int64_t patience) {
+        CheckpointRun run(folder / name, true);
+        run.options.epochs = 12;
+        run.options.optimiser = Adam{.rate = 0.5};
+        run.options.watch = TrainOptions::Watch::loss;
+        run.options.patience = patience;
+        return run;
+    };
+    BOOST_TEST(wild("run", 0)().history.size() == 12);
+    const std::size_t end = wild("impatient", 1)().history.size();
+    BOOST_REQUIRE(end < 12);
+    BOOST_TEST(wild("run", 1).error() ==
+               folder / "run" +
+                   ": the saved run has trained for 12 epochs; with patience 1 it would have ended after " + "epoch " +
+                   std::to_string(end) + "; give it more patience, or choose another file");
+    BOOST_TEST(wild("run", 12).error() == "");
+}
+
 BOOST_AUTO_TEST_CASE(files_of_older_versions_and_other_files) {
     const TemporaryDirectory folder;
     const std::string path = folder / "run";

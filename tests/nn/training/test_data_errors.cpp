@@ -108,7 +108,15 @@ BOOST_AUTO_TEST_CASE(inputs_that_are_not_finite) {
     Categorical<double> likelihood;
     const std::string says = error_of<ValueError>(
         [&] { pollen::train(net, likelihood, data, {.epochs = 1, .batch = items, .show = Show::nothing}); });
-    BOOST_TEST(says == "train: the loss is nan at step 1: the inputs of item 1217 are not all finite numbers");
+    BOOST_TEST(says == "train: the inputs of item 1217 of the data set are not all finite numbers");
+    const Dataset<double> good = labelled(0);
+    BOOST_TEST(error_of<ValueError>([&] {
+                   pollen::train(net, likelihood, good, {.epochs = 1, .show = Show::nothing}, &data);
+               }) == "train: the validation data: the inputs of item 1217 of the data set are not all finite numbers");
+    BOOST_TEST(error_of<ValueError>([&] { evaluate(net, likelihood, data); }) ==
+               "evaluate: the inputs of item 1217 of the data set are not all finite numbers");
+    BOOST_TEST(error_of<ValueError>([&] { NetworkPotential<double>(net, likelihood, data); }) ==
+               "NetworkPotential: the inputs of item 1217 of the data set are not all finite numbers");
 }
 
 BOOST_AUTO_TEST_CASE(missing_data) {

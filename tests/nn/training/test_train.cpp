@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(errors) {
     TrainOptions run = options();
     run.batch = 20;
     BOOST_TEST(error_of<ValueError>([&] { pollen::train(net, likelihood, broken, run); }) ==
-               "train: the loss is nan at step 1: the inputs of item 3 are not all finite numbers");
+               "train: the inputs of item 3 of the data set are not all finite numbers");
     run.optimiser = Sgd{.rate = 1e200};
     run.clip_norm = INFINITY;
     Sequential<double> wild = network();
