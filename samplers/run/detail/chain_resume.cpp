@@ -85,6 +85,11 @@ void ChainRunner::start() {
     top_ = {};  // it has a name for each number, which is a lot of text for a network
 }
 
+double ChainRunner::copy() const {
+    const std::string top = header(plan_->options.draws);
+    return saved_ && top_ != top ? static_cast<double>(std::ssize(top)) + static_cast<double>(state_.rows.bytes) : 0;
+}
+
 // Without a saved state the file may hold a part of the header alone, from a run that was killed before its first state
 // was saved.
 void ChainRunner::check_fresh() {

@@ -1,9 +1,11 @@
 #include <pollen/samplers/run/detail/run_disk.hpp>
 
+#include <pollen/data/io/detail/file_calls.hpp>
 #include <pollen/samplers/draws/detail/statistics.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 namespace pollen::detail {
 
@@ -63,9 +65,9 @@ double disk_of_chain(const RunPlan& plan, const ChainFacts& facts, const VisitSt
 
 void check_disk(const std::string& directory, double bytes, bool resumed) {
     std::error_code error;
-    const std::filesystem::space_info space = std::filesystem::space(directory, error);
-    // A file system that does not know how much is free is not asked.
-    if (error || space.available == static_cast<std::uintmax_t>(-1)) return;
+    const std::filesystem::space_info space = file_calls().space(directory.c_str(), error);
+    // A file system that does not know how much is free is not asked. Some say then that they have no space at all.
+    if (error || space.capacity == 0 || space.available == static_cast<std::uintmax_t>(-1)) return;
     const auto available = static_cast<double>(space.available);
     if (bytes <= available) return;
     throw FileError(directory + ": the files of this run need up to " + bytes_text(bytes) + (resumed ? " more" : "") +
