@@ -183,8 +183,11 @@ void Checkpoint<T>::check_may_replace() const {
     TensorFile file;
     try {
         file = parse_safetensors(bytes, path_, limits());
-    } catch (const FileError&) {
-        fail_other_file(path_);
+    } catch (const FileError& error) {
+        const std::string what = error.what(), start = path_ + ": ";
+        throw FileError(start + "cannot be read as a saved training run (" +
+                        (what.starts_with(start) ? what.substr(start.size()) : what) +
+                        "); remove it or choose another name for the checkpoint");
     }
     if (!is_run(file)) fail_other_file(path_);
 }
