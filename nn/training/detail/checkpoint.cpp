@@ -148,8 +148,8 @@ TrainState<T> parse_checkpoint(Bytes bytes, const std::string& name, const Param
 }
 
 template <Real T>
-Checkpoint<T>::Checkpoint(std::string path, const Parameters<T>& parameters, RunFacts facts)
-    : path_(std::move(path)), parameters_(parameters), facts_(std::move(facts)), lock_(path_) {
+Checkpoint<T>::Checkpoint(std::string path, const Parameters<T>& parameters, RunFacts facts, bool resume)
+    : path_(std::move(path)), parameters_(parameters), facts_(std::move(facts)), lock_(path_, resume) {
     if (!locked()) return;
     const FilePlace place = place_of_file(path_);
     remove_temporaries(place.directory, place.name);
