@@ -1,11 +1,11 @@
 #include <pollen/nn/training/detail/run_facts.hpp>
 
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/data/io/detail/crc32.hpp>
 #include <pollen/data/io/detail/xxh64.hpp>
 #include <pollen/nn/module/walk.hpp>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace pollen::detail {
 
@@ -24,18 +24,15 @@ std::string architecture(const Module<T>& net) {
 
 // "(60000, 784) 3f8a..."
 template <class T>
-std::string hash_text(const Tensor<T>& numbers) {
-    char text[24];
-    std::snprintf(text, sizeof text, " %016llx",
-                  static_cast<unsigned long long>(xxh64(std::as_bytes(numbers.values()))));
-    return to_string(numbers.shape()) + text;
+std::string tensor_text(const Tensor<T>& numbers) {
+    return to_string(numbers.shape()) + " " + hash_text(xxh64(std::as_bytes(numbers.values())));
 }
 
 template <Real T>
 void add_data(std::map<std::string, std::string>& to, const std::string& set, const Dataset<T>& data) {
-    to[set + " inputs"] = hash_text(data.inputs);
-    to[set + " targets"] = hash_text(data.targets);
-    to[set + " labels"] = hash_text(data.labels);
+    to[set + " inputs"] = tensor_text(data.inputs);
+    to[set + " targets"] = tensor_text(data.targets);
+    to[set + " labels"] = tensor_text(data.labels);
 }
 
 }  // namespace
