@@ -97,7 +97,8 @@ void ChainRunner::check_fresh() {
 
 // The header of the run that began the file. That run may have asked for another number of draws.
 std::string ChainRunner::top_of_file() const {
-    const std::string mine = header(plan_->options.draws), mark = "\n#     num_samples = ";
+    std::string mine = header(plan_->options.draws);
+    const std::string mark = "\n#     num_samples = ";
     const std::string begin = file_.first(std::ssize(mine));
     const std::size_t at = begin.find(mark);
     if (at == begin.npos) return mine;

@@ -49,13 +49,13 @@ double disk_of_chain(const RunPlan& plan, const ChainFacts& facts, const VisitSt
     const RunOptions& o = plan.options;
     const auto draws = static_cast<double>(o.draws), left = static_cast<double>(o.draws - saved),
                dimensions = static_cast<double>(plan.dimensions);
-    const double warmup = o.save_warmup && saved == 0 ? static_cast<double>(o.warmup / o.thin + 1) : 0;
+    const std::int64_t warmup = o.save_warmup && saved == 0 ? o.warmup / o.thin + 1 : 0;
     const double metric = facts.metric == MetricKind::dense      ? dimensions * dimensions
                           : facts.metric == MetricKind::diagonal ? dimensions
                                                                  : 0;
     double texts = 3000;  // the header of the file, what it says of the warm-up, and its end
     for (const auto& [name, text] : plan.about) texts += static_cast<double>(name.size() + text.size());
-    const double rows = (left + warmup) * row_bytes(plan, facts) + metric * number_bytes;
+    const double rows = (left + static_cast<double>(warmup)) * row_bytes(plan, facts) + metric * number_bytes;
     Counter counter(plan.dimensions);
     chain(counter);
     // A number for each draw that met an energy which is not finite, and a checksum for each block of rows.

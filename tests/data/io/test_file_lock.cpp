@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(where_nothing_may_be_written) {
         const std::string why = reason == EROFS    ? "Read-only file system"
                                 : reason == EACCES ? "Permission denied"
                                                    : "No space left on device";
-        const std::string message = path + ": cannot be saved: making its lock, " + folder / ".file.lock: " + why;
+        const std::string message = path + ": cannot be saved: making its lock, " + folder / (".file.lock: " + why);
         BOOST_TEST(error(path) == message);
         bool made = false, held = true;
         const std::string later = error_of<FileError>([&] {
