@@ -2,6 +2,7 @@
 #include <boost/test/tree/visitor.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <csignal>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -57,5 +58,7 @@ int main(int argc, char* argv[]) {
         ut::framework::shutdown();
         return 0;
     }
+    // A shell without a terminal starts `... &` with Ctrl-C ignored, and a run would go on.
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
     return ut::unit_test_main(nothing_to_add, argc, argv);
 }

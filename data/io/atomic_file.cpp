@@ -18,8 +18,7 @@ namespace pollen {
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 20;
-constexpr std::size_t kLongestName = 200;  // of the target, inside the temporary's name; file systems allow 255 in all
-constexpr int kMostTries = 1000;           // of names for the temporary file
+constexpr int kMostTries = 1000;  // of names for the temporary file
 
 std::atomic<unsigned> counter{0};
 
@@ -56,8 +55,8 @@ void AtomicFile::create() {
         throw FileError(path_ + ": cannot be saved: something that is not a regular file has that name");
     }
 
-    const std::string name = std::filesystem::path(target_).filename().string().substr(0, kLongestName);
-    const std::string start = directory_ + "/." + name + "." + std::to_string(::getpid()) + "-";
+    const std::string name = detail::hidden_name(std::filesystem::path(target_).filename().string());
+    const std::string start = directory_ + "/" + name + "." + std::to_string(::getpid()) + "-";
     int tries = 0;
     do {
         temporary_ = start + std::to_string(counter++) + ".tmp";
@@ -140,7 +139,7 @@ void AtomicFile::fail(const char* step) {
 void remove_temporaries(const std::string& directory, const std::string& name) {
     std::error_code error;
     std::vector<std::filesystem::path> old;
-    const std::string start = "." + name.substr(0, kLongestName) + ".";
+    const std::string start = detail::hidden_name(name) + ".";
     const std::string_view end = ".tmp";
     for (std::filesystem::directory_iterator at(directory, error), last; !error && at != last; at.increment(error)) {
         const std::string file = at->path().filename().string();

@@ -37,7 +37,7 @@ class Owned {
         : object_(std::make_unique<std::remove_cvref_t<Object>>(std::forward<Object>(object))) {}
     // Throws a ValueError for a null pointer.
     Owned(std::unique_ptr<Base> object) : object_(std::move(object)) {
-        if (!object_) throw ValueError("a part, likelihood or posterior is given as a null pointer");
+        if (!object_) throw ValueError("the pointer to a part, likelihood or posterior is null");
     }
     Owned(const Owned& other) : object_(other.object_ ? other.object_->clone() : nullptr) {}
     Owned(Owned&&) noexcept = default;

@@ -76,12 +76,12 @@ class Run {
         Progress progress(options_.show, steps, state_.step);
         if (state_.step > 0 && state_.step < steps)
             progress.say("going on from step " + std::to_string(state_.step) + " of " + std::to_string(steps));
-        if (checkpoint_ && !checkpoint_->locked())
+        if (checkpoint_ && !checkpoint_->locked() && !ended())
             progress.say(options_.checkpoint +
-                         ": its file system has no locks; no other run may write to it meanwhile");
+                         ": cannot be locked on this file system; make sure that no other run writes to it");
         TrainResult result;
         try {
-            while (state_.step < steps && !early()) {
+            while (!ended()) {
                 step();
                 bool go_on = true;
                 const bool epoch_ends = state_.step % batches_.per_epoch() == 0;
@@ -120,7 +120,7 @@ class Run {
     }
 
   private:
-    // Throws if a likelihood cannot have the targets or labels of this data set.
+    // Throws unless the targets or labels of this data set fit the likelihood.
     void check_data(const std::string& which, const Dataset<T>& data) const {
         data.check();
         if (data.size() == 0) throw ShapeError("train: the validation data are empty");
@@ -143,8 +143,11 @@ class Run {
         if (!options_.checkpoint.empty()) {
             const detail::Checkpoint<T>& checkpoint = checkpoint_.emplace(
                 options_.checkpoint, parameters_,
-                detail::run_facts<T>(net_, likelihood_, data_, options_, validation_, batches_.per_epoch()));
-            if (options_.resume && resume(checkpoint)) return;
+                detail::run_facts<T>(net_, likelihood_, data_, options_, validation_, batches_.per_epoch()),
+                options_.resume);
+            const bool resumed = options_.resume && resume(checkpoint);
+            if (!resumed || !ended()) checkpoint.check_writable();
+            if (resumed) return;
             checkpoint.check_may_replace();
         }
         initialise<T>(net_, likelihood_, options_.seed, Which::missing);
@@ -286,6 +289,8 @@ class Run {
         if (std::isnan(figure(now))) return false;
         return state_.best_epoch == 0 || figure(now) > figure(state_.best_so_far);
     }
+
+    bool ended() const { return state_.step >= options_.epochs * batches_.per_epoch() || early(); }
 
     bool early() const {
         return options_.patience > 0 && state_.best_epoch > 0 &&

@@ -15,7 +15,9 @@ template <Real T>
 struct Rung {
     double beta = 1;
     double step_size = 1;
-    detail::Phase<T> z;
+    detail::Phase<T> z, before;  // before: where the present step has begun, once it has moved
+    bool moved = false;
+    double acceptance = 0;  // of the present step
     DualAveraging averaging;
 };
 
@@ -58,16 +60,17 @@ class TemperingChain final : public detail::FullBatchChain<T> {
     }
 
   private:
-    Move move(std::size_t k, std::int64_t steps, Random& random);
     Move hmc(Rung<T>& rung, std::int64_t steps, Random& random);
     Move metropolis(Rung<T>& rung, std::int64_t steps, Random& random);
+    void accept(Rung<T>& rung);
+    void adapt();
     void swap(Random& random);
 
     Tempering options_;
     bool adapts_;
     double target_;
     Metric<T> metric_;
-    std::vector<Rung<T>> rungs_, before_;  // before_: before a step that may be stopped
+    std::vector<Rung<T>> rungs_;
     detail::Phase<T> trial_;
 };
 
@@ -86,7 +89,7 @@ TemperingChain<T>::TemperingChain(const Tempering& options, std::unique_ptr<Pote
         Rung<T>& rung = rungs_[k];
         rung.beta = this->beta() / options.temperatures[k];
         rung.step_size = options.step_size * std::sqrt(options.temperatures[k]);
-        rung.z = this->z_;
+        rung.z = rung.before = this->z_;
         rung.averaging = DualAveraging(target_, {});
         rung.averaging.restart(rung.step_size);
     }
@@ -101,7 +104,7 @@ Move TemperingChain<T>::hmc(Rung<T>& rung, std::int64_t steps, Random& random) {
     const detail::Trajectory way =
         detail::trajectory(*this->potential_, metric_, rung.beta, rung.step_size, steps, z, trial_, this->check_stop_);
     const Move move{way.acceptance(), way.gradients, way.invalid};
-    if (random.uniform<double>() < move.acceptance) std::swap(z, trial_);
+    if (random.uniform<double>() < move.acceptance) accept(rung);
     return move;
 }
 
@@ -115,18 +118,23 @@ Move TemperingChain<T>::metropolis(Rung<T>& rung, std::int64_t steps, Random& ra
         random.fill_normal(trial_.position);
         for (std::size_t i = 0; i < z.position.size(); ++i)
             trial_.position[i] = z.position[i] + scale * trial_.position[i];
-        const Energy energy = this->potential_->evaluate(trial_.position, {});
-        const double rise = energy_difference(energy, z.energy) * rung.beta;
+        trial_.energy = this->potential_->evaluate(trial_.position, {});
+        const double rise = energy_difference(trial_.energy, z.energy) * rung.beta;
         const bool invalid = !std::isfinite(rise);
         const double acceptance = invalid ? 0 : acceptance_probability(rise);
         move.invalid = move.invalid || invalid;
         move.acceptance += acceptance / static_cast<double>(steps);
-        if (random.uniform<double>() < acceptance) {
-            std::swap(z.position, trial_.position);
-            z.energy = energy;
-        }
+        if (random.uniform<double>() < acceptance) accept(rung);
     }
     return move;
+}
+
+// Moves the rung to the trial point, and keeps where the step has begun. Nothing is copied.
+template <Real T>
+void TemperingChain<T>::accept(Rung<T>& rung) {
+    std::swap(rung.z, trial_);
+    if (!rung.moved) std::swap(rung.before, trial_);
+    rung.moved = true;
 }
 
 template <Real T>
@@ -138,17 +146,14 @@ void TemperingChain<T>::swap(Random& random) {
     }
 }
 
-// Moves one rung, and adapts it in the warm-up.
+// Adapts all rungs in the warm-up.
 template <Real T>
-Move TemperingChain<T>::move(std::size_t k, std::int64_t steps, Random& random) {
-    Rung<T>& rung = rungs_[k];
-    const Move move =
-        options_.kernel == Tempering::Kernel::hmc ? hmc(rung, steps, random) : metropolis(rung, steps, random);
-    if (adapts_ && this->step_ < this->warmup_steps_) {
-        rung.step_size = rung.averaging.learn(move.acceptance);
+void TemperingChain<T>::adapt() {
+    if (!adapts_ || this->step_ >= this->warmup_steps_) return;
+    for (Rung<T>& rung : rungs_) {
+        rung.step_size = rung.averaging.learn(rung.acceptance);
         if (this->step_ == this->warmup_steps_ - 1) rung.step_size = rung.averaging.average();
     }
-    return move;
 }
 
 template <Real T>
@@ -157,18 +162,22 @@ StepStatistics TemperingChain<T>::step() {
     const std::int64_t steps = options_.steps.draw(random);
     StepStatistics s;
     s.step_size = rungs_[0].step_size;
-    if (this->check_stop_) before_ = rungs_;
+    for (Rung<T>& rung : rungs_) rung.moved = false;
     try {
-        for (std::size_t k = 0; k < rungs_.size(); ++k) {
-            const Move moved = move(k, steps, random);
-            s.gradients += moved.gradients;
-            if (k == 0) s.acceptance = moved.acceptance;
-            s.invalid = s.invalid || moved.invalid;
+        for (Rung<T>& rung : rungs_) {
+            const Move move =
+                options_.kernel == Tempering::Kernel::hmc ? hmc(rung, steps, random) : metropolis(rung, steps, random);
+            rung.acceptance = move.acceptance;
+            s.gradients += move.gradients;
+            s.invalid = s.invalid || move.invalid;
         }
     } catch (...) {
-        if (this->check_stop_) rungs_ = before_;
+        for (Rung<T>& rung : rungs_)
+            if (rung.moved) std::swap(rung.z, rung.before);
         throw;
     }
+    s.acceptance = rungs_[0].acceptance;
+    adapt();
     swap(random);
     s.energy = rungs_[0].z.energy.total() * rungs_[0].beta;
     ++this->step_;

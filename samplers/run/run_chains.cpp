@@ -56,8 +56,12 @@ class Run {
     void open_all() {
         try {
             for (ChainRunner& runner : runners_) runner.open();
-            if (!plan_.options.directory.empty())
-                check_disk(plan_.options.directory, disk(), runners_.front().resumed());
+            if (!plan_.options.directory.empty()) {
+                // The copies are gone before anything else is written.
+                double bytes = disk();
+                for (const ChainRunner& runner : runners_) bytes = std::max(bytes, runner.copy());
+                check_disk(plan_.options.directory, bytes, runners_.front().resumed());
+            }
             for (ChainRunner& runner : runners_) runner.start();
         } catch (...) {
             for (ChainRunner& runner : runners_) runner.undo_open();

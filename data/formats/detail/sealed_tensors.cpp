@@ -1,11 +1,9 @@
 #include <pollen/data/formats/detail/sealed_tensors.hpp>
 
 #include <pollen/data/formats/detail/safetensors_parts.hpp>
-
-#include <zlib.h>
+#include <pollen/data/io/detail/crc32.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <string_view>
 
 namespace pollen::detail {
@@ -13,23 +11,6 @@ namespace pollen::detail {
 namespace {
 
 constexpr std::string_view no_checksum = "00000000";
-
-class Crc32 {
-  public:
-    void add(const void* data, std::size_t bytes) {
-        // crc32_z takes no data for the wish to begin anew.
-        if (bytes > 0) sum_ = crc32_z(sum_, static_cast<const unsigned char*>(data), bytes);
-    }
-    void add(std::string_view part) { add(part.data(), part.size()); }
-    std::string text() const {
-        char text[24];
-        std::snprintf(text, sizeof text, "%08lx", static_cast<unsigned long>(sum_ & 0xffffffff));
-        return text;
-    }
-
-  private:
-    uLong sum_ = 0;
-};
 
 std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
@@ -47,7 +28,7 @@ std::string checksum_of(std::string_view bytes, std::size_t place) {
     sum.add(bytes.substr(0, place));
     sum.add(no_checksum);
     sum.add(bytes.substr(place + no_checksum.size()));
-    return sum.text();
+    return crc32_text(sum.sum());
 }
 
 }  // namespace
@@ -58,7 +39,7 @@ void write_sealed(const std::string& path, TensorFile file, const Seal& seal) {
     file.metadata["checksum"] = no_checksum;
     Crc32 sum;
     each_safetensors_part(file, path, [&](const void* data, std::size_t bytes) { sum.add(data, bytes); });
-    file.metadata["checksum"] = sum.text();
+    file.metadata["checksum"] = crc32_text(sum.sum());
     write_safetensors(path, file);
 }
 

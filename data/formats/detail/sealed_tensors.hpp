@@ -16,7 +16,7 @@ namespace pollen::detail {
 
 struct Seal {
     const char* format;   // "pollen chain"
-    const char* version;  // "3": the only one that can be read
+    const char* version;  // "4": the only one that can be read
     const char* what;     // for messages: "the state of a chain"
 };
 

@@ -16,7 +16,8 @@ FileCalls::FileCalls()
       flock([](int file, int operation) { return ::flock(file, operation); }),
       close([](int file) { return ::close(file); }),
       rename([](const char* from, const char* to) { return ::rename(from, to); }),
-      unlink([](const char* path) { return ::unlink(path); }) {}
+      unlink([](const char* path) { return ::unlink(path); }),
+      space([](const char* path, std::error_code& error) { return std::filesystem::space(path, error); }) {}
 
 FileCalls& file_calls() {
     static FileCalls calls;

@@ -2,13 +2,15 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <filesystem>
 #include <functional>
+#include <system_error>
 
 namespace pollen::detail {
 
-// The system calls that write and lock files. They are the system's own unless a test replaces some of them to fail, to
-// write less than asked, or to end the process; a test restores them with `file_calls() = FileCalls()`. Replace them
-// only while no other thread writes a file.
+// The system calls that write and lock files, and say how much space there is. They are the system's own unless a test
+// replaces some of them to fail, to write less than asked, or to end the process; a test restores them with
+// `file_calls() = FileCalls()`. Replace them only while no other thread writes a file.
 struct FileCalls {
     FileCalls();
     std::function<int(const char* path, int flags, unsigned mode)> open;
@@ -19,6 +21,7 @@ struct FileCalls {
     std::function<int(int file)> close;
     std::function<int(const char* from, const char* to)> rename;
     std::function<int(const char* path)> unlink;
+    std::function<std::filesystem::space_info(const char* path, std::error_code& error)> space;
 };
 
 FileCalls& file_calls();

@@ -11,6 +11,7 @@ namespace pollen::detail {
 namespace {
 
 constexpr int most_links = 40;
+constexpr std::size_t longest_part = 200;  // file systems allow 255 in all
 
 }  // namespace
 
@@ -27,5 +28,7 @@ FilePlace place_of_file(const std::string& path) {
     }
     throw FileError(path + ": cannot be saved: following its symbolic links: " + std::strerror(ELOOP));
 }
+
+std::string hidden_name(const std::string& name) { return "." + name.substr(0, longest_part); }
 
 }  // namespace pollen::detail

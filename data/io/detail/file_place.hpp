@@ -14,4 +14,8 @@ struct FilePlace {
 // Follows symbolic links; the last one need not lead to a file. Throws a FileError if they lead in circles.
 FilePlace place_of_file(const std::string& path);
 
+// What the names of the lock and of the temporary files of a file begin with: `.NAME`, of which a long name has the
+// first 200 characters alone. So the lock also keeps others away from the temporary files.
+std::string hidden_name(const std::string& name);
+
 }  // namespace pollen::detail

@@ -1,20 +1,16 @@
 #pragma once
 
 #include <pollen/autograd/tensor.hpp>
+#include <pollen/data/io/detail/crc32.hpp>
 #include <pollen/data/io/detail/xxh64.hpp>
 
-#include <cstdio>
 #include <span>
 #include <string>
 
 namespace pollen::detail {
 
 // The hash of some bytes as 16 digits.
-inline std::string hash_text(std::span<const std::byte> bytes) {
-    char text[24];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(xxh64(bytes)));
-    return text;
-}
+inline std::string hash_text(std::span<const std::byte> bytes) { return hash_text(xxh64(bytes)); }
 
 // "(60000, 784) 3f8a...": the shape of a tensor and the hash of all its numbers.
 template <class T>

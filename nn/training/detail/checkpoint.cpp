@@ -148,8 +148,8 @@ TrainState<T> parse_checkpoint(Bytes bytes, const std::string& name, const Param
 }
 
 template <Real T>
-Checkpoint<T>::Checkpoint(std::string path, const Parameters<T>& parameters, RunFacts facts)
-    : path_(std::move(path)), parameters_(parameters), facts_(std::move(facts)), lock_(path_) {
+Checkpoint<T>::Checkpoint(std::string path, const Parameters<T>& parameters, RunFacts facts, bool resume)
+    : path_(std::move(path)), parameters_(parameters), facts_(std::move(facts)), lock_(path_, resume) {
     if (!locked()) return;
     const FilePlace place = place_of_file(path_);
     remove_temporaries(place.directory, place.name);
@@ -183,8 +183,11 @@ void Checkpoint<T>::check_may_replace() const {
     TensorFile file;
     try {
         file = parse_safetensors(bytes, path_, limits());
-    } catch (const FileError&) {
-        fail_other_file(path_);
+    } catch (const FileError& error) {
+        const std::string what = error.what(), start = path_ + ": ";
+        throw FileError(start + "cannot be read as a saved training run (" +
+                        (what.starts_with(start) ? what.substr(start.size()) : what) +
+                        "); remove it or choose another name for the checkpoint");
     }
     if (!is_run(file)) fail_other_file(path_);
 }

@@ -30,14 +30,17 @@ struct TrainState {
 // The file of a run: a sealed safetensors file with `theta.0.weight`, `memory0.0.weight`, `best.0.weight`, `history`,
 // and the rest in its metadata, with what the run is.
 //
-// While it lives, no other run can use the same file, unless the file system has no locks.
+// While it lives, no other run can use the same file, unless it cannot be locked.
 template <Real T>
 class Checkpoint {
   public:
     // Takes the lock, and removes what a killed run left half written. Throws a FileError if another run has the lock.
-    Checkpoint(std::string path, const Parameters<T>& parameters, RunFacts facts);
+    // If nothing may be written there, a run that is resumed can still be read.
+    Checkpoint(std::string path, const Parameters<T>& parameters, RunFacts facts, bool resume);
 
     bool locked() const { return lock_.held(); }
+    // Throws a FileError if nothing may be written there.
+    void check_writable() const { lock_.check_writable(); }
 
     // The saved run, or nothing if there is no such file. Throws a FileError if the file is damaged, is anything but a
     // saved run, or is another run; the message says what differs.

@@ -2,10 +2,10 @@
 
 #include <pollen/data/io/atomic_file.hpp>
 #include <pollen/data/io/detail/file_calls.hpp>
+#include <pollen/data/io/detail/file_lock.hpp>
 #include <pollen/data/io/file.hpp>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
@@ -38,15 +38,12 @@ void ChainFile::open(const std::string& path, bool fresh) {
     if (file_ < 0 && errno == EEXIST)
         throw FileError(path + ": is there already; resume that run, remove its files, or choose another directory");
     if (file_ < 0) fail("opening", errno);
-    if (uninterrupted([&] { return ::flock(file_, LOCK_EX | LOCK_NB); }) != 0 && errno == EWOULDBLOCK)
-        throw FileError(path + ": another run is writing to it now");
+    // A run that has just replaced its file holds the lock of the new one.
+    if (const Locking locking = lock_file(file_, path); locking == Locking::busy || locking == Locking::moved)
+        fail_busy(path);
     struct stat status {};
     if (::fstat(file_, &status) != 0) fail("looking at it", errno);
     if (!S_ISREG(status.st_mode)) throw FileError(path + ": is not a regular file");
-    // A run that has just replaced its file holds the lock of the new one.
-    struct stat named {};
-    if (::stat(path.c_str(), &named) != 0 || named.st_ino != status.st_ino || named.st_dev != status.st_dev)
-        throw FileError(path + ": another run is writing to it now");
     size_ = status.st_size;
 }
 

@@ -1,5 +1,6 @@
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/data/io/atomic_file.hpp>
+#include <pollen/data/io/detail/crc32.hpp>
 #include <pollen/data/io/file.hpp>
 #include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/run/detail/chain_runner.hpp>
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
 
@@ -15,12 +15,6 @@
 namespace pollen::detail {
 
 namespace {
-
-std::string checksum_text(std::uint64_t sum) {
-    char text[24];
-    std::snprintf(text, sizeof text, "%08llx", static_cast<unsigned long long>(sum));
-    return text;
-}
 
 bool close_to(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance * (1 + std::abs(a)); }
 
@@ -85,6 +79,11 @@ void ChainRunner::start() {
     top_ = {};  // it has a name for each number, which is a lot of text for a network
 }
 
+double ChainRunner::copy() const {
+    const std::string top = header(plan_->options.draws);
+    return saved_ && top_ != top ? static_cast<double>(std::ssize(top)) + static_cast<double>(state_.rows.bytes) : 0;
+}
+
 // Without a saved state the file may hold a part of the header alone, from a run that was killed before its first state
 // was saved.
 void ChainRunner::check_fresh() {
@@ -98,7 +97,8 @@ void ChainRunner::check_fresh() {
 
 // The header of the run that began the file. That run may have asked for another number of draws.
 std::string ChainRunner::top_of_file() const {
-    const std::string mine = header(plan_->options.draws), mark = "\n#     num_samples = ";
+    std::string mine = header(plan_->options.draws);
+    const std::string mark = "\n#     num_samples = ";
     const std::string begin = file_.first(std::ssize(mine));
     const std::size_t at = begin.find(mark);
     if (at == begin.npos) return mine;
@@ -180,8 +180,8 @@ void ChainRunner::check_rows(std::int64_t bytes) const {
     file_.each_piece(0, first, count(before));
     file_.each_piece(first, end - 1, count(within));
     throw FileError(csv_path_ + ": lines " + std::to_string(before + 1) + " to " + std::to_string(before + within + 1) +
-                    " are not those that the run wrote: their checksum is " + checksum_text(*found) + ", that in " +
-                    state_path_ + " is " + checksum_text(*saved) +
+                    " are not those that the run wrote: their checksum is " + crc32_text(*found) + ", that in " +
+                    state_path_ + " is " + crc32_text(*saved) +
                     "; the file was damaged or changed. Choose another directory");
 }
 

@@ -35,6 +35,9 @@ class ChainRunner {
         const auto chain = [this](StateVisitor& v) { visit(v, state_.temperature); };
         return finished() && saved_ ? 0 : disk_of_chain(*plan_, facts_, chain, state_.draws);
     }
+    // The bytes of the copy that start() makes of the file if the number of draws in its header changes. It takes the
+    // place of the file before the next chain makes its own.
+    double copy() const;
     bool finished() const { return state_.steps >= plan_->steps(); }
     std::int64_t steps() const { return state_.steps; }
 

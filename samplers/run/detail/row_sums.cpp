@@ -1,8 +1,6 @@
 #include <pollen/samplers/run/detail/row_sums.hpp>
 
-#include <zlib.h>
-
-#include <algorithm>
+#include <pollen/data/io/detail/crc32.hpp>
 
 namespace pollen::detail {
 
@@ -11,8 +9,9 @@ void RowSums::add(std::string_view rows) {
         const std::int64_t used = bytes % block;
         if (used == 0) sums.push_back(0);
         const std::string_view part = rows.substr(0, static_cast<std::size_t>(block - used));
-        sums.back() =
-            crc32_z(static_cast<uLong>(sums.back()), reinterpret_cast<const unsigned char*>(part.data()), part.size());
+        Crc32 sum(static_cast<std::uint32_t>(sums.back()));
+        sum.add(part);
+        sums.back() = sum.sum();
         bytes += std::ssize(part);
         rows.remove_prefix(part.size());
     }

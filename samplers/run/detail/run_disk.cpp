@@ -1,9 +1,11 @@
 #include <pollen/samplers/run/detail/run_disk.hpp>
 
+#include <pollen/data/io/detail/file_calls.hpp>
 #include <pollen/samplers/draws/detail/statistics.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 namespace pollen::detail {
 
@@ -47,13 +49,13 @@ double disk_of_chain(const RunPlan& plan, const ChainFacts& facts, const VisitSt
     const RunOptions& o = plan.options;
     const auto draws = static_cast<double>(o.draws), left = static_cast<double>(o.draws - saved),
                dimensions = static_cast<double>(plan.dimensions);
-    const double warmup = o.save_warmup && saved == 0 ? static_cast<double>(o.warmup / o.thin + 1) : 0;
+    const std::int64_t warmup = o.save_warmup && saved == 0 ? o.warmup / o.thin + 1 : 0;
     const double metric = facts.metric == MetricKind::dense      ? dimensions * dimensions
                           : facts.metric == MetricKind::diagonal ? dimensions
                                                                  : 0;
     double texts = 3000;  // the header of the file, what it says of the warm-up, and its end
     for (const auto& [name, text] : plan.about) texts += static_cast<double>(name.size() + text.size());
-    const double rows = (left + warmup) * row_bytes(plan, facts) + metric * number_bytes;
+    const double rows = (left + static_cast<double>(warmup)) * row_bytes(plan, facts) + metric * number_bytes;
     Counter counter(plan.dimensions);
     chain(counter);
     // A number for each draw that met an energy which is not finite, and a checksum for each block of rows.
@@ -63,9 +65,9 @@ double disk_of_chain(const RunPlan& plan, const ChainFacts& facts, const VisitSt
 
 void check_disk(const std::string& directory, double bytes, bool resumed) {
     std::error_code error;
-    const std::filesystem::space_info space = std::filesystem::space(directory, error);
-    // A file system that does not know how much is free is not asked.
-    if (error || space.available == static_cast<std::uintmax_t>(-1)) return;
+    const std::filesystem::space_info space = file_calls().space(directory.c_str(), error);
+    // A file system that does not know how much is free is not asked. Some say then that they have no space at all.
+    if (error || space.capacity == 0 || space.available == static_cast<std::uintmax_t>(-1)) return;
     const auto available = static_cast<double>(space.available);
     if (bytes <= available) return;
     throw FileError(directory + ": the files of this run need up to " + bytes_text(bytes) + (resumed ? " more" : "") +

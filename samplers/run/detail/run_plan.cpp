@@ -1,10 +1,9 @@
 #include <pollen/samplers/run/detail/run_plan.hpp>
 
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/data/io/detail/crc32.hpp>
 #include <pollen/nn/potentials/network_potential.hpp>
 #include <pollen/samplers/run/detail/model_facts.hpp>
-
-#include <zlib.h>
 
 #include <cmath>
 #include <cstdio>
@@ -101,10 +100,9 @@ void check(const RunPlan& plan) {
 std::string starts_text(const RunOptions& o, bool potential_has_its_own) {
     if (o.starts.empty() && !o.radius && potential_has_its_own) return "the potential's own";
     if (o.starts.empty()) return "within " + to_text(o.radius.value_or(2));
-    uLong sum = 0;
-    for (const std::vector<double>& start : o.starts)
-        sum = crc32_z(sum, reinterpret_cast<const unsigned char*>(start.data()), start.size() * sizeof(double));
-    return std::to_string(o.starts.size()) + " given (" + std::to_string(sum) + ")";
+    Crc32 sum;
+    for (const std::vector<double>& start : o.starts) sum.add(start.data(), start.size() * sizeof(double));
+    return std::to_string(o.starts.size()) + " given (" + std::to_string(sum.sum()) + ")";
 }
 
 }  // namespace

@@ -63,6 +63,47 @@ BOOST_AUTO_TEST_CASE(a_file_that_goes_at_the_wrong_moment_is_no_lock) {
     }
 }
 
+// The names of temporary files are cut as well. Those of another run are safe if it has the lock.
+BOOST_AUTO_TEST_CASE(long_names_that_differ_at_their_end_have_one_lock) {
+    const TemporaryDirectory folder;
+    const std::string start(200, 'n');
+    const std::string one = folder / (start + "1"), two = folder / (start + "2");
+    const FileLock lock(one);
+    BOOST_TEST((folder.names() == std::set<std::string>{"." + start + ".lock"}));
+    BOOST_TEST(error(two) == two + ": another run is writing to it now");
+    BOOST_TEST(error(folder / start.substr(1)) == "");
+}
+
+BOOST_AUTO_TEST_CASE(where_nothing_may_be_written) {
+    const TemporaryDirectory folder;
+    const std::string path = folder / "file";
+    for (const int reason : {EROFS, EACCES, ENOSPC}) {
+        detail::file_calls().open = [&](const char*, int, unsigned) {
+            errno = reason;
+            return -1;
+        };
+        const std::string why = reason == EROFS    ? "Read-only file system"
+                                : reason == EACCES ? "Permission denied"
+                                                   : "No space left on device";
+        const std::string message = path + ": cannot be saved: making its lock, " + folder / (".file.lock: " + why);
+        BOOST_TEST(error(path) == message);
+        bool made = false, held = true;
+        const std::string later = error_of<FileError>([&] {
+            const FileLock lock(path, true);
+            made = true;
+            held = lock.held();
+            lock.check_writable();
+        });
+        detail::file_calls() = detail::FileCalls();
+        BOOST_TEST(later == message);
+        BOOST_TEST(made == (reason != ENOSPC));
+        BOOST_TEST(held == !made);
+    }
+    const FileLock lock(path, true);
+    BOOST_TEST(lock.held());
+    lock.check_writable();
+}
+
 BOOST_AUTO_TEST_CASE(without_locks_nothing_is_held_and_nothing_left) {
     const TemporaryDirectory folder;
     for (const int reason : {ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL}) {

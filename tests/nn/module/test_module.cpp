@@ -287,7 +287,7 @@ BOOST_AUTO_TEST_CASE(errors_of_networks) {
     BOOST_TEST(error_of<ValueError>([&] { predict<double>(net, x, {.batch = 0}); }) ==
                "predict: a batch of 0 inputs; at least 1 is needed");
     BOOST_TEST(error_of<ValueError>([&] { net.add(std::unique_ptr<Module<double>>()); }) ==
-               "a part, likelihood or posterior is given as a null pointer");
+               "the pointer to a part, likelihood or posterior is null");
 
     Residual<double> residual(Dense<double>(4, 2, {.bias = false}));
     initialise<double>(residual, 1);

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "../../data/bytes.hpp"
+#include "../../data/forge.hpp"
 #include "../../data/temporary_directory.hpp"
 #include "../../support.hpp"
 
-#include <pollen/data/formats/detail/sealed_tensors.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
 #include <pollen/nn/training/train.hpp>
@@ -65,14 +65,5 @@ struct CheckpointRun {
         return {values.begin(), values.end()};
     }
 };
-
-// Changes a checkpoint and gives it the right checksum again.
-inline void forge(const std::string& path, const std::function<void(TensorFile&)>& change) {
-    TensorFile file = read_safetensors(path);
-    change(file);
-    std::vector<std::byte> bytes = safetensors_bytes(file);
-    detail::renew_checksum(bytes);
-    put(path, text_of(bytes));
-}
 
 }  // namespace pollen::test

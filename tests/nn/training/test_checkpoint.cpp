@@ -282,12 +282,22 @@ BOOST_AUTO_TEST_CASE(files_of_older_versions_and_other_files) {
     damaged.back() = static_cast<char>(damaged.back() ^ 1);
     put(path, damaged);
     BOOST_TEST(run().steps == 18);
-    const std::string other = path + ": is not a saved training run; choose another name for the checkpoint";
+    const auto unreadable = [&](const std::string& reason) {
+        return path + ": cannot be read as a saved training run (" + reason +
+               "); remove it or choose another name for the checkpoint";
+    };
     put(path, "notes");
-    BOOST_TEST(run.error() == other);
+    BOOST_TEST(run.error() == unreadable("offset 0: length of the header: needs 8 bytes, but the file has 5"));
     BOOST_TEST(contents(path) == "notes");
     put(path, "");
-    BOOST_TEST(run.error() == other);
+    BOOST_TEST(run.error() == unreadable("offset 0: length of the header: needs 8 bytes, but the file has 0"));
+    const std::string cut = damaged.substr(0, damaged.size() - 1);
+    put(path, cut);
+    BOOST_TEST(run.error() ==
+               unreadable("tensor \"theta.likelihood.log_sd\": data_offsets: 984 to 992 is not a part of the "
+                          "file's 991 bytes of data"));
+    BOOST_TEST((contents(path) == cut));
+    const std::string other = path + ": is not a saved training run; choose another name for the checkpoint";
     write_safetensors(path, TensorFile());
     BOOST_TEST(run.error() == other);
     TensorFile chain;

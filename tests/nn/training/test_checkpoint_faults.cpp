@@ -1,8 +1,10 @@
 #include "../../data/child_process.hpp"
 #include "../../data/faults.hpp"
+#include "../../data/fuse.hpp"
 #include "../../standard_error.hpp"
 #include "checkpoint_run.hpp"
 
+#include <fcntl.h>
 #include <sstream>
 #include <thread>
 
@@ -104,8 +106,52 @@ BOOST_AUTO_TEST_CASE(a_file_system_without_locks) {
     };
     const std::string said = written([&] { run(); });
     detail::file_calls() = detail::FileCalls();
-    BOOST_TEST(said.starts_with(path + ": its file system has no locks; no other run may write to it meanwhile\n"));
+    BOOST_TEST(
+        said.starts_with(path + ": cannot be locked on this file system; make sure that no other run writes to it\n"));
     BOOST_TEST((run.theta() == whole.theta()));
+}
+
+// A run that has ended can be loaded from a medium that cannot be written; no other run begins there.
+BOOST_AUTO_TEST_CASE(a_file_system_that_cannot_be_written) {
+    const TemporaryDirectory folder;
+    const std::string path = folder / "run", half = folder / "half";
+    CheckpointRun whole(path);
+    whole();
+    {
+        CheckpointRun run(half);
+        run.until(11);
+    }
+    const Names names = folder.names();
+    const std::string saved = contents(path), half_saved = contents(half);
+    for (const int reason : {EROFS, EACCES}) {
+        const ResetCalls reset;
+        const detail::FileCalls real;
+        detail::file_calls().open = [&](const char* name, int flags, unsigned mode) {
+            if ((flags & O_ACCMODE) == O_RDONLY) return real.open(name, flags, mode);
+            errno = reason;
+            return -1;
+        };
+        CheckpointRun run(path, true);
+        run.options.show = Show::lines;
+        std::int64_t steps = 0;
+        BOOST_TEST(written([&] { steps = run().steps; }) == "");
+        BOOST_TEST(steps == 18);
+        BOOST_TEST((run.theta() == whole.theta()));
+        const auto refused = [&](const std::string& name, bool resume) {
+            CheckpointRun other(folder / name, resume);
+            other.options.on_step = [](const StepRecord&) -> bool { throw Error("it trains"); };
+            BOOST_TEST(other.error() ==
+                       folder / name + ": cannot be saved: making its lock, " + folder / "." + name +
+                           ".lock: " + (reason == EROFS ? "Read-only file system" : "Permission denied"));
+        };
+        refused("half", true);
+        refused("run", false);
+        refused("new", true);
+        refused("new", false);
+        BOOST_TEST((folder.names() == names));
+        BOOST_TEST((contents(path) == saved));
+        BOOST_TEST((contents(half) == half_saved));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(what_killed_runs_left_is_removed) {
@@ -241,7 +287,8 @@ BOOST_AUTO_TEST_CASE(names_that_no_file_can_have) {
                                          " is in the way, where its lock would be; it is not empty");
         if (::geteuid() == 0) continue;  // who may do anything
         std::filesystem::permissions(folder / "folder", std::filesystem::perms::none);
-        BOOST_TEST(error("folder/run") == cannot("folder/run", "Permission denied", "folder/.run.lock"));
+        BOOST_TEST(error("folder/run") == (resume ? folder / "folder/run: cannot be looked at: Permission denied"
+                                                  : cannot("folder/run", "Permission denied", "folder/.run.lock")));
         std::filesystem::permissions(folder / "folder", std::filesystem::perms::owner_all);
     }
     BOOST_TEST((folder.names() == Names{".taken.lock", "folder", "loop", "lost", "plain"}));

@@ -2,9 +2,9 @@
 
 #include "../../data/bytes.hpp"
 #include "../../data/child_process.hpp"
+#include "../../data/forge.hpp"
 #include "../../data/temporary_directory.hpp"
 
-#include <pollen/data/formats/detail/sealed_tensors.hpp>
 #include <pollen/data/formats/safetensors.hpp>
 
 #include <regex>
@@ -25,16 +25,6 @@ inline std::string timeless_state(const std::string& path) {
     for (const char* field : {"warmup_seconds", "sampling_seconds", "checksum"}) file.metadata.erase(field);
     const std::vector<std::byte> bytes = safetensors_bytes(file);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-// Changes what the state of a chain holds, and gives it the checksum of that.
-template <class F>
-void forge_state(const std::string& path, const F& change) {
-    TensorFile file = read_safetensors(path);
-    change(file);
-    std::vector<std::byte> bytes = safetensors_bytes(file);
-    BOOST_REQUIRE(detail::renew_checksum(bytes));
-    put(path, text_of(bytes));
 }
 
 // Whether two runs ended with the same files.

@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(the_place_of_a_changed_digit_is_named) {
 BOOST_AUTO_TEST_CASE(forged_states_are_not_resumed) {
     Finished run(Walk{});
     const auto with = [&](auto change) {
-        forge_state(run.state, change);
+        forge(run.state, change);
         const std::string error = run.resume();
         BOOST_TEST((error.empty() || error.starts_with(run.state + ": ")));
         return error.empty() ? error : error.substr(run.state.size() + 2);
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(forged_states_are_not_resumed) {
         }).ends_with(" entries; a chain of this sampler has " + std::to_string(read_safetensors(run.state).size())));
 
     // The rows are the whole file of a chain that claims to have fewer.
-    forge_state(run.state, [](TensorFile& f) { f.metadata["row_bytes"] = "262143"; });
+    forge(run.state, [](TensorFile& f) { f.metadata["row_bytes"] = "262143"; });
     BOOST_TEST(run.resume() ==
                run.csv + ": has " + std::to_string(run.csv_text.size()) + " bytes, but had " +
                    std::to_string(262'143 + run.csv_text.find("\n", run.csv_text.find("\nlp__") + 1) + 1) + " when " +
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(vectors_that_are_made_later_have_their_sizes) {
 
     Finished run(Sghmc{.step_size = 0.01, .noise = GradientNoise::estimated()});
     const auto with = [&](const std::string& name, const TensorFile::Value& value) {
-        forge_state(run.state, [&](TensorFile& f) {
+        forge(run.state, [&](TensorFile& f) {
             for (const std::string& entry : f.names())
                 if (entry.ends_with("." + name)) std::visit([&](const auto& x) { f.set(entry, x); }, value);
         });

@@ -9,6 +9,10 @@
 #include <pollen/samplers/minibatch/sghmc.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
 
+#include <algorithm>
+#include <map>
+#include <system_error>
+
 using namespace pollen;
 using namespace pollen::test;
 
@@ -22,6 +26,14 @@ double bytes_in(const std::string& text) {
     const double number = std::stod(text, &end);
     const char unit = text.at(end + 1);
     return number * (unit == 'k' ? 1e3 : unit == 'M' ? 1e6 : unit == 'G' ? 1e9 : 1);
+}
+
+// From now on the file system says this of its space.
+void say_space(std::uintmax_t capacity, std::uintmax_t available, std::error_code failure = {}) {
+    detail::file_calls().space = [=](const char*, std::error_code& error) {
+        error = failure;
+        return std::filesystem::space_info{.capacity = capacity, .free = available, .available = available};
+    };
 }
 
 }  // namespace
@@ -60,6 +72,8 @@ BOOST_AUTO_TEST_CASE(a_run_says_at_most_what_its_files_take) {
 
 BOOST_AUTO_TEST_CASE(a_run_for_which_there_is_no_space_does_not_start) {
     const TemporaryDirectory folder;
+    const ResetCalls reset;
+    say_space(2'000'000'000'000, 1'500'000'000'000);
     constexpr std::int64_t d = 4'000'000;
     const FunctionPotential<float> potential(d, [](std::span<const float>, std::span<float> slope) {
         std::fill(slope.begin(), slope.end(), 0.0f);
@@ -72,11 +86,64 @@ BOOST_AUTO_TEST_CASE(a_run_for_which_there_is_no_space_does_not_start) {
                        .directory = folder / "run",
                        .keep = false,
                        .show = Show::nothing};
-    const std::string error = error_of<FileError>([&] { run_chains(potential, Sghmc{.step_size = 0.01}, options); });
-    BOOST_TEST(error.starts_with(folder / "run: the files of this run need up to 104 TB of disk space, but only "),
-               error);
-    BOOST_TEST(error.ends_with(" are free; draw less, thin more, or choose another directory"), error);
+    BOOST_TEST(error_of<FileError>([&] { run_chains(potential, Sghmc{.step_size = 0.01}, options); }) ==
+               folder /
+                   "run: the files of this run need up to 104 TB of disk space, but only 1.5 TB are free; draw "
+                   "less, thin more, or choose another directory");
     BOOST_TEST(TemporaryDirectory::names_in(folder / "run").empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_file_system_that_does_not_report_its_space_is_used) {
+    const TemporaryDirectory folder;
+    const ResetCalls reset;
+    constexpr auto unknown = static_cast<std::uintmax_t>(-1);
+    int runs = 0;
+    const auto error = [&] {
+        const RunOptions options{
+            .chains = 1, .warmup = 0, .draws = 3, .directory = folder / std::to_string(runs++), .show = Show::nothing};
+        return error_of<FileError>([&] { run_chains(shapes_model<double>(), Walk{}, options); });
+    };
+    say_space(0, 0);
+    BOOST_TEST(error() == "");
+    say_space(unknown, unknown);
+    BOOST_TEST(error() == "");
+    say_space(unknown, unknown, std::make_error_code(std::errc::function_not_supported));
+    BOOST_TEST(error() == "");
+    // A disk that is full is another thing.
+    say_space(1'000'000'000, 0);
+    BOOST_TEST(
+        error().ends_with(" of disk space, but only 0 bytes are free; draw less, thin more, or choose another "
+                          "directory"));
+}
+
+// A longer run has another header, for which the file of each chain is copied.
+BOOST_AUTO_TEST_CASE(a_longer_run_needs_space_for_a_copy) {
+    const TemporaryDirectory folder;
+    arm_files();  // without flushes to the disk
+    const ResetCalls reset;
+    RunOptions options{
+        .chains = 3, .warmup = 0, .draws = 8000, .directory = folder.path(), .resume = true, .show = Show::nothing};
+    const auto run = [&] { run_chains(shapes_model<double>(), Walk{}, options); };
+    run();
+    std::map<std::string, std::string> before;
+    std::uintmax_t longest = 0;
+    for (const std::string& name : folder.names()) {
+        before[name] = contents(folder / name);
+        if (name.ends_with(".csv")) longest = std::max(longest, before[name].size());
+    }
+    say_space(1'000'000'000, longest * 9 / 10);
+    run();  // which writes nothing
+    options.draws = 8001;
+    const std::string error = error_of<FileError>(run), start = folder.path() + ": the files of this run need up to ";
+    BOOST_REQUIRE(error.starts_with(start));
+    const double said = bytes_in(error.substr(start.size())), copied = static_cast<double>(longest);
+    BOOST_TEST((said > 0.99 * copied && said < 1.01 * copied), error);
+    BOOST_TEST((error.find("B more of disk space, but only ") != error.npos), error);
+    for (const auto& [name, text] : before) BOOST_TEST((contents(folder / name) == text), name);
+    BOOST_TEST(folder.names().size() == before.size());
+    // One copy is made after the other.
+    say_space(1'000'000'000, longest * 11 / 10);
+    BOOST_TEST(error_of<FileError>(run) == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

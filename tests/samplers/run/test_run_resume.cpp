@@ -186,6 +186,33 @@ BOOST_AUTO_TEST_CASE(two_runs_do_not_write_to_one_file) {
                folder / "chain_1.csv: another run is writing to it now");
 }
 
+// The file system that has no locks does not stop a run, and a lock is asked for by the same call as that of a training
+// run.
+BOOST_AUTO_TEST_CASE(a_file_system_without_locks) {
+    const TemporaryDirectory folder;
+    const ResetCalls reset;
+    int reason = EWOULDBLOCK;
+    detail::file_calls().flock = [&](int, int) {
+        errno = reason;
+        return -1;
+    };
+    const auto error = [&](const std::string& name) {
+        detail::ChainFile file;
+        return error_of<FileError>([&] { file.open(folder / name, false); });
+    };
+    BOOST_TEST(error("chain_1.csv") == folder / "chain_1.csv: another run is writing to it now");
+    for (const int none : {ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL}) {
+        reason = none;
+        BOOST_TEST(error("chain_1.csv") == "");
+    }
+    detail::file_calls().flock = [&](int, int) {  // another run gives it a new top at this moment
+        std::filesystem::rename(folder / "chain_1.csv", folder / "old");
+        put(folder / "chain_1.csv", "");
+        return 0;
+    };
+    BOOST_TEST(error("chain_1.csv") == folder / "chain_1.csv: another run is writing to it now");
+}
+
 // The lock comes first: what looks like the leftovers of a killed run may be the file that another run is writing.
 BOOST_AUTO_TEST_CASE(a_run_is_left_alone_by_a_second_one) {
     const TemporaryDirectory folder;
