@@ -150,6 +150,24 @@ def faults_with_other_data(program):
             yield f"with another option it says {run.stderr!r}, not {expected!r}"
 
 
+# A file in the cache that is damaged is an error where it is used, and not before.
+def faults_with_a_damaged_cache(program):
+    name = Path(program).name
+    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as out:
+        digits = Path(cache, "mnist")
+        digits.mkdir()
+        for file in (f"{part}-{what}.idx.gz" for part in ("train", "test") for what in ("images", "labels")):
+            (digits / file).touch()
+        environment = os.environ | {"POLLEN_CACHE": cache}
+        expected = (f"{name}: {digits}/train-images.idx.gz: holds 0 bytes instead of 47040016; remove it and run "
+                    "`./run data mnist` in pollen's source\n")
+        for arguments, code, says in [(["--help"], 0, ""), ([], 2, expected)]:
+            command = [program, *arguments, "--out", out]
+            run = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+            if run.returncode != code or run.stderr != says:
+                yield f"with a damaged cache, {arguments}: exit code {run.returncode}, {run.stderr!r}, not {says!r}"
+
+
 def main():
     programs = sys.argv[1:]
     faults = [f"{program}: {fault}" for program in programs for fault in faults_of(program)]
@@ -157,6 +175,9 @@ def main():
         further = {
             "linear_regression": [faults_with_a_strange_name, faults_without_gnuplot],
             "mnist_mlp": [faults_with_other_data],
+            "mnist_bayes_by_backprop": [faults_with_a_damaged_cache],
+            "mnist_ood": [faults_with_a_damaged_cache],
+            "mnist_sampler_race": [faults_with_a_damaged_cache],
         }
         for check in further.get(Path(program).name, []):
             faults += [f"{program}: {fault}" for fault in check(program)]
