@@ -1,3 +1,4 @@
+#include "../../data/limit_texts.hpp"
 #include "../../support.hpp"
 #include "../run/run_files.hpp"
 
@@ -360,6 +361,29 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_has_its_line) {
     put(folder / "a.csv", std::string(1'000'000, '1'));
     BOOST_TEST(error_of<FileError>([&] { StanCsvReader(both[0], {.max_bytes = 1000}); }) ==
                both[0] + ": line 1: is longer than the limit of 1000 bytes");
+}
+
+// Messages say which limit it is.
+BOOST_AUTO_TEST_CASE(memory_limits) {
+    const TemporaryDirectory folder;
+    const std::string path = folder / "a.csv";
+    const auto error = [&](std::int64_t rows, const ReadLimits& limits) {
+        std::string text = "lp__,x\n";
+        for (std::int64_t k = 0; k < rows; ++k) text += "1,2\n";
+        put(path, text);
+        return error_of<FileError>([&] { read_stan_csv(path, limits); });
+    };
+    // A row counts as three times 1 + 9 numbers.
+    BOOST_TEST(error(10, {.max_memory = 2400}) == "");
+    BOOST_TEST(error(10, {.max_memory = 2399}) ==
+               path + ": the draws so far take 2400 bytes, more than the limit of 2399 (ReadLimits::max_memory)");
+    BOOST_TEST(error(10, {.max_bytes = 2353}) == "");
+    BOOST_TEST(error(10, {.max_bytes = 2352}) ==
+               path + ": the draws so far take 2400 bytes, more than the limit of 2399" + by_max_bytes(2352, 47));
+    BOOST_TEST(error(209'716, {}) ==
+               path + ": the draws so far take 50331840 bytes, more than the limit of 50331648" + by_default);
+    BOOST_TEST(error_in("lp__,x,y\n1,2,3\n", {.max_memory = 10}) ==
+               "c.csv: line 1: the columns take 96 bytes, more than the limit of 10 (ReadLimits::max_memory)");
 }
 
 BOOST_AUTO_TEST_CASE(names_that_cannot_be_columns) {
