@@ -28,11 +28,16 @@ MISTAKES = [
     (["--out", "/dev/null/x"], "Not a directory: /dev/null/x; --out takes a directory that can be written"),
     (
         ["--out", "/dev/null/a\nb\x1b"],
-        "--out is /dev/null/a?b?, with control characters in place of ?; it must be a path without them",
+        r"--out is /dev/null/a\nb\x1b; it must be a path without control characters",
     ),
+    # U+009B, which begins a command to a terminal.
+    (["--out", "/dev/null/\x9b31m"], r"--out is /dev/null/\xc2\x9b31m; it must be a path without control characters"),
+    (["--a\nb\x9b31m"], r"The following argument was not expected: --a\nb\xc2\x9b31m; --help lists the options"),
+    (["--seed", "\x1b[31m1"], r"--seed is \x1b[31m1; it must be a whole number from 0 to 18446744073709551615"),
     (["--out", ""], "--out is empty; it must be a path"),
 ]
 NO_FILE = (["nowhere.data"], "FILE: there is no file nowhere.data; --help lists the options")
+LONG_FILE = (["x" * 5000], f"FILE: there is no file {'x' * 5000}; --help lists the options")
 BILLION = 10**9
 
 
@@ -64,14 +69,14 @@ MISTAKES_OF = {
     "logistic_boundary": [too_small("--draws", 100)],
     "mnist_cnn": [too_small("--epochs", 1)],
     "mnist_mlp": [too_small("--epochs", 1), too_small("--hidden", 1)],
-    "mushroom_bandit": [NO_FILE, too_small("--mushrooms", 100), too_small("--updates", 0), too_small("--runs", 2)],
+    "mushroom_bandit": [NO_FILE, LONG_FILE, too_small("--mushrooms", 100), too_small("--updates", 0), too_small("--runs", 2)],
     "regression_bands": [too_small("--epochs", 1), too_small("--draws", 2)],
     "sghmc_double_well": [
         too_small("--draws", 400),
         too_small("--walk", 400),
         (["--steps", "299"], "--steps is 299; paths of a multiple of 300 are drawn"),
     ],
-    "uci_regression": [NO_FILE, too_small("--rows", 20), too_small("--splits", 1), too_small("--epochs", 1)],
+    "uci_regression": [NO_FILE, LONG_FILE, too_small("--rows", 20), too_small("--splits", 1), too_small("--epochs", 1)],
 }
 
 
