@@ -187,7 +187,7 @@ void compare(Setting& s, const std::vector<std::string>& methods) {
 
 int main(int argc, char** argv) {
     Example example("Bayes by Backprop on handwritten digits, and how much of a network can be removed.",
-                    find_data("mnist") ? "5 minutes" : "30 seconds");
+                    has_data("mnist") ? "5 minutes" : "30 seconds");
     std::int64_t hidden = 400, epochs = 20;
     std::string methods = "sgd,dropout,gaussian,mixture,weak_kl";
     example.option("--hidden", hidden, 100, "units in each of two hidden layers", 1);

@@ -189,7 +189,7 @@ different orders: in the last table that takes digits to be stranger than %s.
 
 int main(int argc, char** argv) {
     Example example("Digits and strangers: what trained, variational and sampled networks say of things never seen.",
-                    find_data("mnist") || find_data("fashion-mnist") ? "15 to 20 minutes" : "8 minutes");
+                    has_data("mnist") || has_data("fashion-mnist") ? "15 to 20 minutes" : "8 minutes");
     std::int64_t seeds = 5;
     std::string strangers = "fashion-mnist";
     Sizes sizes;

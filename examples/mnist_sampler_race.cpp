@@ -247,7 +247,7 @@ Task task_of(Example& example) {
 
 int main(int argc, char** argv) {
     Example example("Test error over time: SGD, momentum, SGLD and SGHMC on handwritten digits.",
-                    find_data("mnist") ? "an hour" : "6 minutes");
+                    has_data("mnist") ? "an hour" : "6 minutes");
     std::int64_t seeds = 5, rounds = 800, burn_in = 50;
     example.option("--seeds", seeds, 1, "how often every method runs", 1);
     example.option("--rounds", rounds, 30, "passes over the digits", 1);

@@ -1,4 +1,5 @@
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/control.hpp>
 #include <pollen/autograd/support/error.hpp>
 
 #include <string_view>
@@ -6,14 +7,6 @@
 namespace pollen {
 
 namespace {
-
-bool is_control(unsigned char c) { return c < 0x20 || c == 0x7f; }
-
-// U+0080 to U+009F, which terminals obey like control characters, are C2 80 to C2 9F in UTF-8.
-bool is_wide_control(std::string_view text, std::size_t at) {
-    return static_cast<unsigned char>(text[at]) == 0xc2 && at + 1 < text.size() &&
-           (static_cast<unsigned char>(text[at + 1]) & 0xe0) == 0x80;
-}
 
 std::string escaped(const std::string& text) {
     constexpr char digits[] = "0123456789abcdef";
@@ -24,15 +17,13 @@ std::string escaped(const std::string& text) {
         out += {'\\', 'x', digits[byte / 16], digits[byte % 16]};
     };
     for (std::size_t i = 0; i < text.size(); ++i) {
+        std::size_t controls = detail::control_length(text, i);
         if (text[i] == '\n') {
             out += "\\n";
-        } else if (is_control(static_cast<unsigned char>(text[i]))) {
-            add_hex(text[i]);
-        } else if (is_wide_control(text, i)) {
-            add_hex(text[i]);
-            add_hex(text[++i]);
-        } else {
+        } else if (controls == 0) {
             out += text[i];
+        } else {
+            for (add_hex(text[i]); controls > 1; --controls) add_hex(text[++i]);
         }
     }
     return out;

@@ -47,6 +47,7 @@ Interrupt::~Interrupt() {
     if (--living > 0) return;
     sigaction(SIGINT, &old_int, nullptr);
     sigaction(SIGTERM, &old_term, nullptr);
+    asked = false;
 }
 
 bool Interrupt::requested() { return asked; }

@@ -17,8 +17,8 @@ namespace pollen {
 // The archive is checked as a whole when it is opened: local headers that contradict the central directory, encrypted
 // entries, entries that are not .npy files, names that come twice, are absolute or lead elsewhere, other compression
 // methods, and sizes or ratios above the limits are FileErrors. An array is expanded, and its CRC32 checked, when it is
-// asked for. The limits hold for the archive with all that it expands to, and for the archive with one array, expanded
-// and as numbers. One Npz may be read by several threads.
+// asked for. The limits hold for the archive with all that it expands to. They also hold for the archive with one
+// array, expanded and as numbers. One Npz may be read by several threads.
 class Npz {
   public:
     static Npz parse(Bytes bytes, const std::string& name, const ReadLimits& limits = {});  // copies the bytes

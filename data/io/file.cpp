@@ -62,7 +62,8 @@ std::vector<std::byte> read_bytes(const std::string& path, const ReadLimits& lim
 void make_directory(const std::string& path) {
     std::error_code error;
     std::filesystem::create_directories(path, error);
-    if (!error && !std::filesystem::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
+    if (!error && !std::filesystem::is_directory(path, error) && !error)
+        error = std::make_error_code(std::errc::not_a_directory);
     if (error) throw FileError(path + ": the directory cannot be made: " + error.message());
 }
 

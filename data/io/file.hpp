@@ -21,9 +21,9 @@ class FileError : public Error {
 struct ReadLimits {
     std::uint64_t max_bytes = std::uint64_t{4} << 30;  // of the file
 
-    // Of the memory: the file, what it expands to and the numbers, as far as they are there at the same time. (A tensor
-    // may take a quarter more than its numbers.) 0: 48 MiB, or 48 times the bytes of the file if that is more, but
-    // beside the file no more than max_bytes.
+    // Of the memory. 0: 48 MiB, or 48 times the bytes of the file if that is more, but beside the file no more than
+    // max_bytes. What counts is the file, what it expands to and the numbers, as far as they are there at the same
+    // time. A tensor may take a quarter more than its numbers.
     std::uint64_t max_memory = 0;
 
     // What that is for a file of so many bytes.

@@ -93,7 +93,7 @@ std::vector<std::byte> gunzip_within(Bytes bytes, const std::string& name, std::
                                      const std::string& what) {
     const std::uint64_t one_more = max_bytes + (max_bytes < std::numeric_limits<std::uint64_t>::max());
     // The last four bytes say how much the last member expands to, and it is nearly always the only one. If they are
-    // wrong, the contents are expanded twice: once to count them.
+    // wrong, the contents are expanded up to three times: until they are too long, to count them, and for good.
     std::uint64_t announced = 0;
     for (std::size_t i = 1; i <= 4 && i <= bytes.size(); ++i)
         announced = announced << 8 | std::to_integer<std::uint64_t>(bytes[bytes.size() - i]);

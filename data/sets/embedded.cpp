@@ -33,7 +33,7 @@ bool exists(const std::string& path) {
     return std::filesystem::exists(path, ignored);
 }
 
-void check_set(std::string_view name) {
+void check_set(const char* function, std::string_view name) {
     std::string known;
     std::string_view last;
     for (const FullFile& file : full_files) {
@@ -41,7 +41,7 @@ void check_set(std::string_view name) {
         if (file.set != last) known += (known.empty() ? "" : ", ") + std::string(file.set);
         last = file.set;
     }
-    throw ValueError("find_data: there is no set " + detail::printable(name) + "; there are " + known);
+    throw ValueError(std::string(function) + ": there is no set " + detail::printable(name) + "; there are " + known);
 }
 
 // Empty if nothing says where it is.
@@ -94,8 +94,14 @@ std::string cache_directory() {
     return cache;
 }
 
+bool has_data(std::string_view set) {
+    check_set("has_data", set);
+    const std::string cache = cache_if_any();
+    return !cache.empty() && missing_file(set, cache + "/" + std::string(set)).empty();
+}
+
 std::optional<std::string> find_data(std::string_view set) {
-    check_set(set);
+    check_set("find_data", set);
     const std::string cache = cache_if_any();
     const std::string directory = cache + "/" + std::string(set);
     if (cache.empty() || !missing_file(set, directory).empty()) return std::nullopt;
@@ -103,7 +109,7 @@ std::optional<std::string> find_data(std::string_view set) {
 }
 
 std::string require_data(std::string_view set) {
-    check_set(set);
+    check_set("require_data", set);
     const std::string directory = cache_directory() + "/" + std::string(set);
     if (const std::string file = missing_file(set, directory); !file.empty())
         throw FileError(file + ": is not there; `./run data " + std::string(set) +

@@ -31,6 +31,10 @@ std::string embedded_data(std::string_view name, const char* installed = POLLEN_
 // FileError if none of POLLEN_CACHE, XDG_CACHE_HOME and HOME is set.
 std::string cache_directory();
 
+// Whether all files of a full set are in the cache. They are not opened, so this takes no time. Throws a ValueError for
+// an unknown set.
+bool has_data(std::string_view set);
+
 // The directory of a full set in the cache, if all its files are there. They are checked, which takes about a quarter
 // of a second for MNIST. Throws a FileError for a file that is not the one that `./run data` brought, and a ValueError
 // for an unknown set.

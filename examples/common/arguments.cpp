@@ -2,18 +2,15 @@
 
 #include <pollen/autograd/support/error.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 namespace {
 
-// As it is printed: control characters as ?, and not without end.
-std::string printable(const std::string& text) {
-    std::string out = text.size() > 60 ? text.substr(0, 60) + "..." : text;
-    for (char& c : out)
-        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-    return out.empty() ? "empty" : out;
+// As it is printed: not without end. (A pollen::Error makes it safe to print.)
+std::string cut(const std::string& text) {
+    if (text.empty()) return "empty";
+    return text.size() > 60 ? text.substr(0, 60) + "..." : text;
 }
 
 template <class Number>
@@ -29,8 +26,8 @@ template <class Integer>
 Integer whole_number(const std::string& option, const std::string& text, Integer least, Integer most) {
     Integer number{};
     if (reads_as(text, number) && number >= least && number <= most) return number;
-    throw pollen::ValueError(option + " is " + printable(text) + "; it must be a whole number from " +
-                             std::to_string(least) + " to " + std::to_string(most));
+    throw pollen::ValueError(option + " is " + cut(text) + "; it must be a whole number from " + std::to_string(least) +
+                             " to " + std::to_string(most));
 }
 
 template std::int64_t whole_number(const std::string&, const std::string&, std::int64_t, std::int64_t);
@@ -39,13 +36,12 @@ template std::uint64_t whole_number(const std::string&, const std::string&, std:
 double finite_number(const std::string& option, const std::string& text) {
     double number = 0;
     if (reads_as(text, number) && std::isfinite(number)) return number;
-    throw pollen::ValueError(option + " is " + printable(text) + "; it must be a finite number");
+    throw pollen::ValueError(option + " is " + cut(text) + "; it must be a finite number");
 }
 
 void check_path(const std::string& option, const std::string& path) {
     if (path.empty()) throw pollen::ValueError(option + " is empty; it must be a path");
-    const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
-    if (std::any_of(path.begin(), path.end(), control))
-        throw pollen::ValueError(option + " is " + printable(path) + ", with control characters in place of ?; " +
-                                 "it must be a path without them");
+    // The message of an Error shows control characters in another way, and all else as it is.
+    if (pollen::Error(path).what() != path)
+        throw pollen::ValueError(option + " is " + cut(path) + "; it must be a path without control characters");
 }

@@ -102,7 +102,8 @@ void Example::flag(const std::string& name, bool& value, const std::string& help
 void Example::file(const std::string& name, std::string& path, const std::string& help) {
     line_->app.add_option(name, path, help)->type_name("")->check([name](const std::string& given) {
         check_path(name, given);
-        return fs::is_regular_file(given) ? std::string() : "there is no file " + given;
+        std::error_code ignored;
+        return fs::is_regular_file(given, ignored) ? std::string() : "there is no file " + given;
     });
     line_->remember(name, path);
 }
@@ -130,7 +131,8 @@ int Example::run(int argc, char** argv, const std::function<void()>& body) {
     line_->remember("--seed", seed);
 
     const auto fail = [&name](const std::string& what) {
-        std::fprintf(stderr, "%s: %s\n", name.c_str(), what.c_str());
+        // An Error makes what comes from the command line safe to print.
+        std::fprintf(stderr, "%s\n", pollen::Error(name + ": " + what).what());
         return 2;
     };
     try {

@@ -11,7 +11,6 @@ namespace pollen {
 namespace {
 
 constexpr std::int64_t most_rows = 1000;
-constexpr std::int64_t most_bytes = 64'000'000;
 
 // How many numbers the layers write for the first `count` rows of x.
 template <Real T>
@@ -23,10 +22,7 @@ std::int64_t numbers_of(Pass<T>& pass, const Module<T>& module, std::span<const 
     const Tensor<T> inputs = rows(x, 0, count);
     const Var<T> input = tape.borrow(inputs);
     module(pass, input);
-    std::int64_t numbers = 0;
-    for (std::uint32_t k = input.index() + 1; k < tape.state().size(); ++k)
-        numbers += tape.state().node(k).value.size();
-    return numbers;
+    return detail::numbers_since(tape, input.index() + 1);
 }
 
 }  // namespace
@@ -36,7 +32,7 @@ std::int64_t detail::fitting_rows(Tape<T>& tape, const Module<T>& module, const 
                                   std::span<const T> theta, const Tensor<T>& x) {
     constexpr std::int64_t few_rows = 16, few_numbers = 1 << 16;
     if (x.rank() == 0 || x.shape()[0] < 2 || (x.shape()[0] <= few_rows && x.size() <= few_numbers)) return most_rows;
-    constexpr std::int64_t fit = most_bytes / std::int64_t{sizeof(T)};
+    constexpr std::int64_t fit = most_output_bytes / std::int64_t{sizeof(T)};
     try {
         Pass<T> pass(tape, parameters);
         const std::int64_t one = numbers_of(pass, module, theta, x, 1);
@@ -119,9 +115,10 @@ Tensor<T> predict(Tape<T>& tape, const Module<T>& module, const Parameters<T>& p
         const std::int64_t count = std::min(group_size, all - begin);
         // Pieces of about the same size, so that they can use the same memory.
         const std::int64_t pieces = std::max<std::int64_t>(1, count / batch + (count % batch != 0));
-        for (std::int64_t k = 0; k < pieces; ++k) {
-            const std::int64_t first = begin + count * k / pieces, last = begin + count * (k + 1) / pieces;
-            predict_rows(group, begin, first, last - first);
+        for (std::int64_t k = 0, first = begin; k < pieces; ++k) {
+            const std::int64_t size = count / pieces + (k < count % pieces);
+            predict_rows(group, begin, first, size);
+            first += size;
         }
     }
     return std::move(predict_rows.outputs);

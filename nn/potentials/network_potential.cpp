@@ -7,6 +7,7 @@
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/data/io/detail/hash_text.hpp>
 #include <pollen/nn/likelihoods/detail/name_item.hpp>
+#include <pollen/nn/module/detail/fitting_rows.hpp>
 #include <pollen/nn/module/walk.hpp>
 #include <pollen/nn/potentials/detail/block_sums.hpp>
 #include <pollen/nn/variational/bayes.hpp>
@@ -21,8 +22,6 @@ namespace pollen {
 namespace {
 
 using Int = std::int64_t;
-
-constexpr Int most_bytes = 64'000'000;  // what the layers write for the items that are evaluated at once
 
 // What a pass through the network makes of one item, at a theta of zeros: how many numbers it writes, and the shape of
 // the outputs. Nothing where the network throws at zeros.
@@ -39,7 +38,7 @@ std::optional<OneItem> evaluate_one_item(const Module<T>& net, const Parameters<
         Pass<T> pass(tape, parameters, {}, theta);
         const std::uint32_t first = tape.state().size();
         OneItem one{.outputs = net(pass, tape.constant(Tensor<T>::zeros(with_rows(inputs, 1)))).shape()};
-        for (std::uint32_t k = first; k < tape.state().size(); ++k) one.numbers += tape.state().node(k).value.size();
+        one.numbers = detail::numbers_since(tape, first);
         return one;
     } catch (const std::exception&) {
         return {};
@@ -65,7 +64,8 @@ NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>&
     const std::optional<OneItem> one = evaluate_one_item(*net_, parameters_, data_.inputs.shape());
     if (!one) return;
     if (parameters_.size() <= ItemBlocks::most_parameters) cut_.numbers_per_item = one->numbers;
-    cut_.most = std::clamp<Int>(most_bytes / Int{sizeof(T)} / std::max<Int>(1, one->numbers), 1, options_.piece);
+    cut_.most =
+        std::clamp<Int>(detail::most_output_bytes / Int{sizeof(T)} / std::max<Int>(1, one->numbers), 1, options_.piece);
     if (one->outputs.rank() > 0) likelihood_->check_data(with_rows(one->outputs, data_.size()), data_);
 }
 

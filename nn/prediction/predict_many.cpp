@@ -25,7 +25,18 @@ void each_member(const Ensemble<T>& ensemble, const Tensor<T>& x, PredictOptions
                  const std::type_identity_t<UseOutputs<T>>& use) {
     check_function("each_member", use);
     if (ensemble.size() == 0) throw ValueError("each_member: the ensemble has no members");
-    for (std::size_t k = 0; k < ensemble.size(); ++k, ++options.draw) use(predict(ensemble[k], x, options));
+    Tape<T> tape(Recording::off);
+    const bool is_open = !options.batch;
+    std::string seen;
+    for (std::size_t k = 0; k < ensemble.size(); ++k, ++options.draw) {
+        const Parameters<T> parameters(ensemble[k]);
+        // Members are nearly always the same network.
+        if (const std::string what = ensemble[k].describe(); is_open && what != seen) {
+            options.batch = detail::fitting_rows(tape, ensemble[k], parameters, std::span<const T>(), x);
+            seen = what;
+        }
+        use(predict(tape, ensemble[k], parameters, std::span<const T>(), x, options));
+    }
 }
 
 template <Real T>

@@ -1,4 +1,5 @@
 #include <pollen/data/io/atomic_file.hpp>
+#include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
@@ -80,8 +81,8 @@ Draws read_all(std::span<const std::string> paths, const ReadLimits& limits) {
             // Vectors that grow take up to three times what is in them.
             bytes += 3 * (row.values.size() + 9) * sizeof(double);
             if (bytes > most)
-                throw FileError(path + ": the draws take more memory than the limit of " + std::to_string(most) +
-                                " bytes (ReadLimits::max_memory)");
+                throw FileError(path + ": the draws so far take " + std::to_string(bytes) + " bytes, " +
+                                detail::limit_text(limits, size));
             all.insert(all.end(), row.values.begin(), row.values.end());
             record.add(row.statistics, row.weight);
             ++record.steps;

@@ -250,8 +250,7 @@ class StanCsvReader::File {
     void take_memory(std::uint64_t bytes) {
         memory += bytes;
         if (memory > lines.memory())
-            lines.fail("the columns take more memory than the limit of " + std::to_string(lines.memory()) +
-                       " bytes (ReadLimits::max_memory)");
+            lines.fail("the columns take " + std::to_string(memory) + " bytes, " + lines.limit_text());
     }
 
     void parse(std::string_view line, Row& row, bool values) {

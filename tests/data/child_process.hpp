@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cstdlib>
+#include <functional>
 #include <string>
 
 namespace pollen::test {
@@ -32,6 +33,23 @@ inline int status_of(pid_t child, int options = 0) {
     int status = 0;
     BOOST_REQUIRE(waitpid(child, &status, options) == child);
     return status;
+}
+
+// Runs f in a copy of this process, which ends with what f returns, or 1 if it throws. Returns what waitpid says. The
+// copy has no other threads.
+inline int run_copy(const std::function<int()>& f) {
+    const pid_t child = fork();
+    if (child == 0) {
+        int code = 1;
+        try {
+            code = f();
+        } catch (...) {
+            code = 1;
+        }
+        _exit(code);
+    }
+    BOOST_REQUIRE(child > 0);
+    return status_of(child);
 }
 
 inline int run_case(const std::string& name, const std::string& text) { return status_of(start_case(name, text)); }

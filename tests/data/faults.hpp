@@ -1,9 +1,10 @@
 #pragma once
 
+#include "child_process.hpp"
+
 #include <pollen/data/io/atomic_file.hpp>
 #include <pollen/data/io/detail/file_calls.hpp>
 
-#include <sys/wait.h>
 #include <unistd.h>
 #include <cerrno>
 #include <functional>
@@ -64,21 +65,14 @@ inline constexpr int kKilled = 77;
 // Runs `save` in a child process that dies at the n-th call, and returns how it ended: kKilled, or 0 if it came to the
 // end.
 inline int killed_at(int n, const std::function<void()>& save) {
-    const pid_t child = fork();
-    if (child == 0) {
-        try {
-            const Faults faults(n, [] {
-                _exit(kKilled);
-                return 0;
-            });
-            save();
-        } catch (...) {
-            _exit(1);
-        }
-        _exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
+    const int status = run_copy([&] {
+        const Faults faults(n, [] {
+            _exit(kKilled);
+            return 0;
+        });
+        save();
+        return 0;
+    });
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

@@ -28,11 +28,16 @@ MISTAKES = [
     (["--out", "/dev/null/x"], "Not a directory: /dev/null/x; --out takes a directory that can be written"),
     (
         ["--out", "/dev/null/a\nb\x1b"],
-        "--out is /dev/null/a?b?, with control characters in place of ?; it must be a path without them",
+        r"--out is /dev/null/a\nb\x1b; it must be a path without control characters",
     ),
+    # U+009B, which begins a command to a terminal.
+    (["--out", "/dev/null/\x9b31m"], r"--out is /dev/null/\xc2\x9b31m; it must be a path without control characters"),
+    (["--a\nb\x9b31m"], r"The following argument was not expected: --a\nb\xc2\x9b31m; --help lists the options"),
+    (["--seed", "\x1b[31m1"], r"--seed is \x1b[31m1; it must be a whole number from 0 to 18446744073709551615"),
     (["--out", ""], "--out is empty; it must be a path"),
 ]
 NO_FILE = (["nowhere.data"], "FILE: there is no file nowhere.data; --help lists the options")
+LONG_FILE = (["x" * 5000], f"FILE: there is no file {'x' * 5000}; --help lists the options")
 BILLION = 10**9
 
 
@@ -64,14 +69,14 @@ MISTAKES_OF = {
     "logistic_boundary": [too_small("--draws", 100)],
     "mnist_cnn": [too_small("--epochs", 1)],
     "mnist_mlp": [too_small("--epochs", 1), too_small("--hidden", 1)],
-    "mushroom_bandit": [NO_FILE, too_small("--mushrooms", 100), too_small("--updates", 0), too_small("--runs", 2)],
+    "mushroom_bandit": [NO_FILE, LONG_FILE, too_small("--mushrooms", 100), too_small("--updates", 0), too_small("--runs", 2)],
     "regression_bands": [too_small("--epochs", 1), too_small("--draws", 2)],
     "sghmc_double_well": [
         too_small("--draws", 400),
         too_small("--walk", 400),
         (["--steps", "299"], "--steps is 299; paths of a multiple of 300 are drawn"),
     ],
-    "uci_regression": [NO_FILE, too_small("--rows", 20), too_small("--splits", 1), too_small("--epochs", 1)],
+    "uci_regression": [NO_FILE, LONG_FILE, too_small("--rows", 20), too_small("--splits", 1), too_small("--epochs", 1)],
 }
 
 
@@ -150,6 +155,24 @@ def faults_with_other_data(program):
             yield f"with another option it says {run.stderr!r}, not {expected!r}"
 
 
+# A file in the cache that is damaged is an error where it is used, and not before.
+def faults_with_a_damaged_cache(program):
+    name = Path(program).name
+    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as out:
+        digits = Path(cache, "mnist")
+        digits.mkdir()
+        for file in (f"{part}-{what}.idx.gz" for part in ("train", "test") for what in ("images", "labels")):
+            (digits / file).touch()
+        environment = os.environ | {"POLLEN_CACHE": cache}
+        expected = (f"{name}: {digits}/train-images.idx.gz: holds 0 bytes instead of 47040016; remove it and run "
+                    "`./run data mnist` in pollen's source\n")
+        for arguments, code, says in [(["--help"], 0, ""), ([], 2, expected)]:
+            command = [program, *arguments, "--out", out]
+            run = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+            if run.returncode != code or run.stderr != says:
+                yield f"with a damaged cache, {arguments}: exit code {run.returncode}, {run.stderr!r}, not {says!r}"
+
+
 def main():
     programs = sys.argv[1:]
     faults = [f"{program}: {fault}" for program in programs for fault in faults_of(program)]
@@ -157,6 +180,9 @@ def main():
         further = {
             "linear_regression": [faults_with_a_strange_name, faults_without_gnuplot],
             "mnist_mlp": [faults_with_other_data],
+            "mnist_bayes_by_backprop": [faults_with_a_damaged_cache],
+            "mnist_ood": [faults_with_a_damaged_cache],
+            "mnist_sampler_race": [faults_with_a_damaged_cache],
         }
         for check in further.get(Path(program).name, []):
             faults += [f"{program}: {fault}" for fault in check(program)]

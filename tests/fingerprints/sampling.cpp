@@ -64,13 +64,24 @@ NetworkPotential<T> network(std::int64_t items, const NetworkPotentialOptions& o
 
 // An energy and its gradient over all items.
 template <Real T>
-void add_potential(Fingerprints& to, NetworkPotential<T>&& potential, const std::string& which) {
+void add_potential(Fingerprints& to, NetworkPotential<T>&& potential, const std::string& which,
+                   const std::string& name = "NetworkPotential") {
     const std::vector<T> theta = potential.start(3);
     std::vector<T> gradient(theta.size());
     Fingerprint f;
     f.add(potential.evaluate(theta, gradient).total());
     f.add(std::span<const T>(gradient));
-    to.add("NetworkPotential", std::string(type_name<T>) + " " + which, f);
+    to.add(name, std::string(type_name<T>) + " " + which, f);
+}
+
+// What the layers write for an item takes more than 64 kB, so that 64 MB are fewer than 1,000 items. There are so many
+// parameters that a block is as many items as that allows. (Relu would be one layer with the convolution.)
+template <Real T>
+NetworkPotential<T> network_of_images() {
+    const Dataset<T> data{.inputs = numbers<T>({300, 1, 40, 40}, -1, 1, 35),
+                          .targets = numbers<T>({300, 12}, -1, 1, 36)};
+    const Sequential<T> net{Conv2d<T>(1, 16, 3), Tanh<T>(), MaxPool2d<T>(2), Flatten<T>(), Dense<T>(16 * 19 * 19, 12)};
+    return {net, Gaussian<T>::known(0.3), data};
 }
 
 // A few leaves of one block each, and 256 leaves of several blocks.
@@ -79,6 +90,7 @@ void add_potentials(Fingerprints& to) {
     add_potential<T>(to, network<T>(120), "120 items");
     add_potential<T>(to, network<T>(2000), "2,000 items");
     add_potential<T>(to, network<T>(2000, {.piece = 3}), "2,000 items by threes");
+    add_potential<T>(to, network_of_images<T>(), "300 items", "NetworkPotential, cut to fit");
 }
 
 template <Real T, class Sampler>

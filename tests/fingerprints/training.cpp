@@ -82,6 +82,16 @@ void add_runs(Fingerprints& to) {
     samples.add(predict_samples<T>(twin, data.inputs, {.samples = 3}).probabilities());
     to.add("predict Bayes by Backprop", type_name<T>, samples);
 
+    // Rows share the random numbers of a key by the thousand.
+    Sequential<T> net{Dense<T>(5, 8), Tanh<T>(), Dropout<T>(0.5), Dense<T>(8, 2), Dropout<T>(0.1)};
+    initialise<T>(net, 4);
+    const Tensor<T> x = numbers<T>({1500, 5}, -1, 1, 22);
+    for (const std::int64_t batch : {7, 1000}) {
+        Fingerprint dropped;
+        dropped.add(predict(net, x, {.batch = batch, .mode = Mode::sample, .seed = 6, .draw = 1}));
+        to.add("predict with dropout, batches of " + std::to_string(batch), type_name<T>, dropped);
+    }
+
     const std::filesystem::path file = std::filesystem::temp_directory_path() / "pollen_fingerprint.safetensors";
     save(file, cnn);
     std::ostringstream bytes;

@@ -9,17 +9,26 @@ namespace {
 // Far above any memory, and few enough for a Shape.
 constexpr std::uint64_t largest_limit = std::uint64_t{1} << 60;
 
-constexpr const char* by_default =
-    "48 MiB, or 48 times the bytes of the file if that is more; ReadLimits::max_memory sets another limit";
+std::uint64_t limit_of(const ReadLimits& limits, std::uint64_t file_bytes) {
+    return std::min(limits.memory(file_bytes), largest_limit);
+}
 
 }  // namespace
 
+std::string limit_text(const ReadLimits& limits, std::uint64_t file_bytes) {
+    const std::uint64_t limit = limit_of(limits, file_bytes);
+    std::string rule =
+        "48 MiB, or 48 times the bytes of the file if that is more; ReadLimits::max_memory sets another limit";
+    if (limits.max_memory > 0)
+        rule = "ReadLimits::max_memory";
+    else if (limit >= file_bytes && limits.max_bytes <= limit - file_bytes)
+        rule = "ReadLimits::max_bytes, " + std::to_string(limits.max_bytes) + ", and the " +
+               std::to_string(file_bytes) + " of the file; max_memory sets another limit";
+    return "more than the limit of " + std::to_string(limit) + " (" + rule + ")";
+}
+
 MemoryBudget::MemoryBudget(const std::string& name, const ReadLimits& limits, std::uint64_t file_bytes)
-    : name_(&name), limit_(std::min(limits.memory(file_bytes), largest_limit)), taken_(file_bytes) {
-    const bool from_max_bytes = limits.max_memory == 0 && limits.max_bytes <= limit_ - file_bytes;
-    rule_ = from_max_bytes          ? "ReadLimits::max_bytes; max_memory sets another limit"
-            : limits.max_memory > 0 ? "ReadLimits::max_memory"
-                                    : by_default;
+    : name_(&name), limits_(limits), file_bytes_(file_bytes), limit_(limit_of(limits, file_bytes)), taken_(file_bytes) {
     if (file_bytes > limits.max_bytes)
         throw FileError(name + ": has " + std::to_string(file_bytes) + " bytes, more than the limit of " +
                         std::to_string(limits.max_bytes) + " (ReadLimits::max_bytes)");
@@ -47,10 +56,6 @@ std::uint64_t MemoryBudget::take(std::string_view field, std::span<const std::ui
     const std::uint64_t bytes = check(field, factors);
     taken_ += bytes;
     return bytes;
-}
-
-std::string MemoryBudget::limit_text() const {
-    return "more than the limit of " + std::to_string(limit_) + " (" + rule_ + ")";
 }
 
 }  // namespace pollen::detail

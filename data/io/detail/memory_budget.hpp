@@ -4,9 +4,14 @@
 
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace pollen::detail {
+
+// `more than the limit of 50331648 (48 MiB, or ...)`: the end of a message. The limit is limits.memory(file_bytes), and
+// the message says where it comes from.
+std::string limit_text(const ReadLimits& limits, std::uint64_t file_bytes);
 
 // The memory that reading one file may take. A reader counts what it needs before it allocates it.
 class MemoryBudget {
@@ -14,8 +19,9 @@ class MemoryBudget {
     // Counts the file itself. Keeps a reference to the name, which messages begin with.
     MemoryBudget(const std::string& name, const ReadLimits& limits, std::uint64_t file_bytes);
 
-    // Counts the product of the factors in bytes and returns it. Throws a FileError if that is too much, or if the
-    // product of the factors that are not 0 is: `f: field: 70000 x 8 bytes are more than the limit of ...`.
+    // Counts the product of the factors in bytes and returns it. Throws a FileError if that is too much:
+    // `f: field: 70000 x 8 bytes, beside the 14 taken before, are more than the limit of ...`. Factors of 0 count as 1
+    // in the check, so (0, 2^62) is refused.
     std::uint64_t take(std::string_view field, std::span<const std::uint64_t> factors);
     std::uint64_t take(std::string_view field, std::initializer_list<std::uint64_t> factors) {
         return take(field, std::span(factors.begin(), factors.size()));
@@ -25,13 +31,12 @@ class MemoryBudget {
 
     std::uint64_t left() const { return limit_ - taken_; }
 
-    // `more than the limit of 50331648 (48 MiB, or ...)`: the end of a message.
-    std::string limit_text() const;
+    std::string limit_text() const { return detail::limit_text(limits_, file_bytes_); }
 
   private:
     const std::string* name_;
-    std::uint64_t limit_, taken_;
-    const char* rule_;  // where the limit comes from
+    ReadLimits limits_;
+    std::uint64_t file_bytes_, limit_, taken_;
 };
 
 // The bytes, or what they expand to if they are a gzip file. That is then counted, and kept in `storage`.

@@ -6,14 +6,14 @@
 namespace pollen::detail {
 
 // Throws for the first item that is refused, if there is one, and unless the first two are refused: then it is not a
-// fault of an item.
+// fault of an item. Throws nothing else; ends early after Ctrl-C.
 template <Real T>
 void find_item(const Module<T>& net, const Likelihood<T>& likelihood, const Parameters<T>& parameters,
                std::span<const T> theta, const Dataset<T>& data);
 
 // What f() returns: a network and a likelihood at some items of the data. If it throws a ValueError, the items are
-// evaluated one by one, and the message gets the number of the first that is refused: `item 17 of the data set: ...`. A
-// DomainError may be due to the parameters and stays as it is.
+// evaluated one by one, and the message gets the number of the first that is refused: `item 17 of the data set, alone:
+// ...`. A DomainError may be due to the parameters and stays as it is.
 template <Real T, class F>
 auto name_item(const Module<T>& net, const Likelihood<T>& likelihood, const Parameters<T>& parameters,
                std::span<const T> theta, const Dataset<T>& data, const F& f) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/text.hpp>
 #include <pollen/data/io/file.hpp>
 
@@ -71,6 +72,7 @@ class Lines {
     const std::string& name() const { return name_; }
     // The limit for what is kept of the file.
     std::uint64_t memory() const { return limits_.memory(size_); }
+    std::string limit_text() const { return detail::limit_text(limits_, size_); }
 
     std::int64_t number = 0;
     bool cut_short = false;

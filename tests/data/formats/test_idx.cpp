@@ -136,11 +136,12 @@ BOOST_AUTO_TEST_CASE(announced_sizes_are_not_believed) {
     BOOST_TEST(error<double>(bytes_2_3, {47}) ==
                "f.idx: offset 4: sizes: 2 x 3 x 8 bytes, beside the 18 taken before, "
                "are more than the limit of 65" +
-                   by_max_bytes);
+                   by_max_bytes(47, 18));
     const std::string small = zipped(bytes_2_3);
     BOOST_TEST(error<double>(small, {48 + 5}) ==
                "f.idx: offset 4: expanded sizes: 6 x 1 bytes, beside the " + std::to_string(small.size() + 48) +
-                   " taken before, are more than the limit of " + std::to_string(small.size() + 53) + by_max_bytes);
+                   " taken before, are more than the limit of " + std::to_string(small.size() + 53) +
+                   by_max_bytes(53, small.size()));
     BOOST_TEST(error<double>(small, {48 + 6}) == "");
     BOOST_TEST(error<double>(bytes_2_3, {48}) == "");
 }

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(limits) {
     BOOST_TEST(error("1 1:1\n2 2:1\n", {.limits = {48}}) == "");
     BOOST_TEST(error("1 1:1\n2 2:1\n", {.limits = {47}}) ==
                "f.svm: dense table: 2 x 3 x 8 bytes, beside the 12 taken before, are more than the limit of 59" +
-                   by_max_bytes);
+                   by_max_bytes(47, 12));
     BOOST_TEST(error("1 1:1\n2 2:1\n", {.limits = {.max_memory = 60}}) == "");
     BOOST_TEST(error("1 1:1\n2 2:1\n", {.limits = {.max_memory = 59}}) ==
                "f.svm: dense table: 2 x 3 x 8 bytes, beside the 12 taken before, are more than the limit of 59 "
@@ -90,7 +90,8 @@ BOOST_AUTO_TEST_CASE(limits) {
     for (std::size_t size = 0; size < whole.size(); ++size) BOOST_TEST(error(whole.substr(0, size)) != "");
     const std::string bomb = text_of(gzip(bytes_of(std::string(5000000, '\n'))));
     BOOST_TEST(error(bomb, {.limits = {1000000}}) == "f.svm: gzip: expands to more than the limit of " +
-                                                         std::to_string(1000000 + bomb.size()) + by_max_bytes);
+                                                         std::to_string(1000000 + bomb.size()) +
+                                                         by_max_bytes(1000000, bomb.size()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

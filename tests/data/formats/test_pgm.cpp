@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(sizes_that_are_wrong) {
                "x.pgm: offset 19: data: 1 bytes for 268435456 pixels, which take at least 536870911");
     BOOST_TEST(error("P5 2 2 255 xxxx", {2, 2, {31}}) ==
                "x.pgm: image: 2 x 2 x 8 bytes, beside the 15 taken before, are more than the limit of 46" +
-                   by_max_bytes);
+                   by_max_bytes(31, 15));
     BOOST_TEST(parse("P5 2 2 255 xxxx", {2, 2, {32}}).size() == 4);
 }
 

@@ -228,7 +228,8 @@ BOOST_AUTO_TEST_CASE(sizes_that_are_wrong) {
     const std::string size = std::to_string(from_hex(examples.back().hex).size());
     BOOST_TEST(error(examples.back().hex, {5, 5, {374}}) ==
                "x.png: image: 3 x 5 x 5 x 5 bytes, beside the " + size + " taken before, are more than the limit of " +
-                   std::to_string(from_hex(examples.back().hex).size() + 374) + by_max_bytes);
+                   std::to_string(from_hex(examples.back().hex).size() + 374) +
+                   by_max_bytes(374, from_hex(examples.back().hex).size()));
     BOOST_TEST(parse(examples.back().hex, {5, 5, {375}}).size() == 75);
 }
 

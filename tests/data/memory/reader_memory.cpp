@@ -1,5 +1,6 @@
 #include "../../support.hpp"
 #include "../bytes.hpp"
+#include "../child_process.hpp"
 #include "../limit_texts.hpp"
 #include "../temporary_directory.hpp"
 #include "counted_heap.hpp"
@@ -16,8 +17,8 @@
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
+#include <fstream>
 
 // No file of at most 1 MiB makes a reader take more than 64 MB, unless an option allows it.
 
@@ -236,15 +237,16 @@ BOOST_AUTO_TEST_CASE(memory_that_cannot_be_had) {
     put(path, "");
     const std::uint64_t size = std::uint64_t{3} << 30;  // without a byte on the disk
     BOOST_REQUIRE(truncate(path.c_str(), static_cast<off_t>(size)) == 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        const rlimit limit{std::uint64_t{1} << 30, std::uint64_t{1} << 30};
-        setrlimit(RLIMIT_AS, &limit);
+    const int status = run_copy([&] {
+        // 1 GiB more than there is already, of threads and what they hold.
+        std::uint64_t pages = 0;
+        std::ifstream("/proc/self/statm") >> pages;
+        const rlim_t most = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{1} << 30);
+        const rlimit limit{most, most};
+        if (setrlimit(RLIMIT_AS, &limit) != 0) return 2;
         const std::string message = error_of<MemoryError>([&] { read_bytes(path); });
-        _exit(message == path + ": the system has no 3221225472 bytes left" ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
+        return message == path + ": the system has no 3221225472 bytes left" ? 0 : 1;
+    });
     BOOST_TEST(status == 0);
 }
 

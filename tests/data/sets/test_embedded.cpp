@@ -87,6 +87,7 @@ BOOST_AUTO_TEST_CASE(the_cache) {
     BOOST_TEST(error_of<FileError>([] { cache_directory(); }) ==
                "there is no cache directory: set POLLEN_CACHE, or HOME, to one");
     BOOST_TEST(!find_data("mnist"));
+    BOOST_TEST(!has_data("mnist"));
 }
 
 BOOST_AUTO_TEST_CASE(full_sets) {
@@ -97,18 +98,22 @@ BOOST_AUTO_TEST_CASE(full_sets) {
     std::filesystem::create_directory(set);
     put(set + "/test-images.idx.gz", "");
     BOOST_TEST(!find_data("notmnist"));
+    BOOST_TEST(!has_data("notmnist"));
     BOOST_TEST(error_of<FileError>([] { require_data("notmnist"); }) ==
                set + "/test-labels.idx.gz: is not there; `./run data notmnist` in pollen's source brings the full set");
     put(set + "/test-labels.idx.gz", "");
     const std::string damaged = set +
                                 "/test-images.idx.gz: holds 0 bytes instead of 7840016; remove it and run `./run data "
                                 "notmnist` in pollen's source";
+    BOOST_TEST(has_data("notmnist"));  // all its files are there; it does not look into them
     BOOST_TEST(error_of<FileError>([] { find_data("notmnist"); }) == damaged);
     BOOST_TEST(error_of<FileError>([] { require_data("notmnist"); }) == damaged);
     BOOST_TEST(error_of<FileError>([] { data_directory("notmnist"); }) == damaged);
     BOOST_TEST(data_directory("mnist") == embedded_data("mnist"));
-    BOOST_TEST(error_of<ValueError>([] { find_data("cifar"); }) ==
-               "find_data: there is no set \"cifar\"; there are mnist, fashion-mnist, notmnist, sp500");
+    const std::string unknown = ": there is no set \"cifar\"; there are mnist, fashion-mnist, notmnist, sp500";
+    BOOST_TEST(error_of<ValueError>([] { find_data("cifar"); }) == "find_data" + unknown);
+    BOOST_TEST(error_of<ValueError>([] { has_data("cifar"); }) == "has_data" + unknown);
+    BOOST_TEST(error_of<ValueError>([] { require_data("cifar"); }) == "require_data" + unknown);
 }
 
 // The digests are those of sha256sum.

@@ -318,9 +318,9 @@ BOOST_AUTO_TEST_CASE(an_exception_in_a_block) {
     for (const int threads : {1, 2, 3, 8})
         with_threads(threads, [&] {
             BOOST_TEST(error_of<ValueError>([&] { bad.evaluate(theta, again); }) ==
-                       "item 1203 of the data set: a target of 1203");
+                       "item 1203 of the data set, alone: a target of 1203");
             BOOST_TEST(error_of<ValueError>([&] { bad.evaluate(theta, {}); }) ==
-                       "item 1203 of the data set: a target of 1203");
+                       "item 1203 of the data set, alone: a target of 1203");
             BOOST_TEST(bad.evaluate(theta, again, batch).total() == energy);
             BOOST_TEST((again == gradient));
         });

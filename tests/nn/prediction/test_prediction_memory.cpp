@@ -1,6 +1,7 @@
 #include "../../support.hpp"
 
 #include <pollen/autograd/detail/scratch.hpp>
+#include <pollen/autograd/parallel.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods/categorical.hpp>
 #include <pollen/nn/module/sequential.hpp>
@@ -100,14 +101,28 @@ BOOST_AUTO_TEST_CASE(predictions_fit) {
     BOOST_TEST((seen.rows == std::vector<std::int64_t>{300}));
 }
 
-// Scratch memory of the threads does not grow with the number of rows.
+// Scratch memory of a thread does not grow with the number of rows.
 BOOST_AUTO_TEST_CASE(scratch_memory) {
     Seen seen;
     const Sequential<float> net = vgg(seen);
-    predict<float>(net, images(40).inputs);
-    const std::int64_t before = kernels::scratch_bytes;
-    predict<float>(net, images(300).inputs);
-    BOOST_TEST(kernels::scratch_bytes - before < 4'000'000);
+    const Tensor<float> few = images(40).inputs, many = images(300).inputs;
+    std::int64_t more = 0;
+    with_threads(1, [&] {
+        predict<float>(net, few);
+        const std::int64_t before = kernels::scratch_bytes;
+        predict<float>(net, many);
+        more = kernels::scratch_bytes - before;
+    });
+    BOOST_TEST(more < 4'000'000);
+}
+
+// So many rows, though of no numbers, that their number times that of the pieces has more than 64 bits.
+BOOST_AUTO_TEST_CASE(the_number_of_rows_may_be_any) {
+    Seen seen;
+    const Watch<double> net(seen);
+    constexpr std::int64_t rows = (std::int64_t{1} << 62) + 1, part = std::int64_t{1} << 60;
+    BOOST_TEST((predict<double>(net, Tensor<double>::zeros({rows, 0}), {.batch = part + 1}).shape() == Shape{rows, 0}));
+    BOOST_TEST((seen.rows == std::vector<std::int64_t>{part + 1, part, part, part}));
 }
 
 BOOST_AUTO_TEST_CASE(whatever_evaluates_a_network_fits) {
@@ -160,6 +175,16 @@ BOOST_AUTO_TEST_CASE(one_look_for_all_samples) {
     const std::vector<Tensor<double>> thetas{theta, theta};
     predict_thetas(net, thetas, x);
     BOOST_TEST((seen.rows == std::vector<std::int64_t>{1, 750, 750, 750, 750}));
+    // Another look is taken at a member that is another network.
+    seen = {};
+    Ensemble<double> ensemble;
+    ensemble.add(net);
+    ensemble.add(net);
+    Sequential<double> other{Dense<double>(4, 5), Dense<double>(5, 3), Watch<double>(seen)};
+    initialise<double>(other, 1);
+    ensemble.add(other);
+    predict_ensemble(ensemble, x);
+    BOOST_TEST((seen.rows == std::vector<std::int64_t>{1, 750, 750, 750, 750, 1, 750, 750}));
     // A few small rows need no look.
     seen = {};
     predict(net, normals({16, 4}));

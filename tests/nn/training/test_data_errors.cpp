@@ -1,11 +1,14 @@
 #include "../../support.hpp"
 
+#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
 #include <pollen/nn/module/sequential.hpp>
 #include <pollen/nn/potentials/network_potential.hpp>
 #include <pollen/nn/training/train.hpp>
 
+#include <algorithm>
+#include <csignal>
 #include <memory>
 
 // A message about a target or a label has the number of its item in the data set, not in a batch, and comes before the
@@ -150,15 +153,46 @@ void check_items(Sequential<double> net, const Likelihood<double>& likelihood, c
 }
 
 BOOST_AUTO_TEST_CASE(a_likelihood_without_this_check) {
-    check_items(Sequential(Dense<double>(3, 5)), Unchecked(), labelled(5),
-                "item 1217 of the data set: Categorical: the label of item 0 is 5; outputs (1, 5) have classes 0 to 4");
+    check_items(
+        Sequential(Dense<double>(3, 5)), Unchecked(), labelled(5),
+        "item 1217 of the data set, alone: Categorical: the label of item 0 is 5; outputs (1, 5) have classes 0 to 4");
 }
 
 BOOST_AUTO_TEST_CASE(a_layer_that_refuses_an_input) {
     Dataset<double> data{.inputs = Tensor<double>::ones({items, 2}), .labels = Indices::zeros({items})};
     data.inputs.mutable_at(wrong_item, 1) = 7;
     check_items(Sequential(Embedding<double>(4, 3), Flatten<double>(), Dense<double>(6, 2)), Categorical<double>(),
-                data, "item 1217 of the data set: Embedding: input 1 is 7; whole numbers from 0 to 3 are needed");
+                data,
+                "item 1217 of the data set, alone: Embedding: input 1 is 7; whole numbers from 0 to 3 are needed");
+}
+
+// A layer that needs several rows, and has trouble of another kind with one of them alone.
+class Several final : public Layer<Several, double> {
+  public:
+    Var<double> forward(Pass<double>&, Var<double> x) const override {
+        const Tensor<double>& in = x.value();
+        const auto has = [&](double wrong) { return std::find(in.begin(), in.end(), wrong) != in.end(); };
+        if (has(7)) throw ValueError("Several: an input is 7");
+        if (x.shape()[0] < 2 && has(5)) throw DomainError("Several: a variance is 0");
+        if (x.shape()[0] < 2 && has(6)) throw ShapeError("Several: one row");
+        return x;
+    }
+    std::string describe() const override { return "Several"; }
+};
+
+BOOST_AUTO_TEST_CASE(errors_of_an_item_alone_are_not_taken_for_the_true_one) {
+    Dataset<double> data{.inputs = Tensor<double>::ones({items, 1}), .targets = Tensor<double>::ones({items, 1})};
+    data.inputs.mutable_at(3, 0) = 5;
+    data.inputs.mutable_at(4, 0) = 6;
+    data.inputs.mutable_at(wrong_item, 0) = 7;
+    const Sequential<double> net{Several(), Dense<double>(1, 1)};
+    check_items(net, Gaussian<double>::known(1), data, "item 1217 of the data set, alone: Several: an input is 7");
+    NetworkPotential<double> potential(net, Gaussian<double>::known(1), data);
+    const std::vector<double> theta = potential.start(1);
+    // After Ctrl-C the items are not evaluated one by one.
+    const Interrupt interrupt;
+    std::raise(SIGINT);
+    BOOST_TEST(error_of<ValueError>([&] { potential.evaluate(theta, {}); }) == "Several: an input is 7");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

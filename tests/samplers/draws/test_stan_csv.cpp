@@ -1,3 +1,4 @@
+#include "../../data/limit_texts.hpp"
 #include "../../support.hpp"
 #include "../run/run_files.hpp"
 
@@ -6,7 +7,7 @@
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #include <array>
-#include <cstring>
+#include <bit>
 #include <limits>
 
 using namespace pollen;
@@ -46,6 +47,12 @@ Draws some_draws(bool weights) {
         r.sampling_seconds = 0.02;
     }
     return draws;
+}
+
+std::vector<std::uint64_t> bits_of(const Tensor<double>& x) {
+    std::vector<std::uint64_t> bits;
+    for (const double value : x.values()) bits.push_back(std::bit_cast<std::uint64_t>(value));
+    return bits;
 }
 
 std::string error_in(const std::string& text, const ReadLimits& limits = {}) {
@@ -185,8 +192,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
         const Draws draws = some_draws(weights);
         const std::vector<std::string> files = write_stan_csv(folder.path(), draws);
         const Draws read = read_stan_csv(files);
-        const bool same_bits = std::memcmp(read.values.data(), draws.values.data(), 54 * sizeof(double)) == 0;
-        BOOST_TEST(same_bits);
+        BOOST_TEST((bits_of(read.values) == bits_of(draws.values)));
         BOOST_TEST(read.values.shape() == draws.values.shape());
         BOOST_TEST(read["0_weight"](1, 2, 1, 0) == draws["0.weight"](1, 2, 1, 0));
         BOOST_TEST(read["0.weight"] == draws["0.weight"]);
@@ -212,8 +218,7 @@ BOOST_AUTO_TEST_CASE(directories) {
     const Draws draws = some_draws(false);
     write_stan_csv(folder / "new/run", draws);
     const Draws read = read_stan_csv(folder / "new/run");
-    const bool same_bits = std::memcmp(read.values.data(), draws.values.data(), 54 * sizeof(double)) == 0;
-    BOOST_TEST(same_bits);
+    BOOST_TEST((bits_of(read.values) == bits_of(draws.values)));
     BOOST_TEST(read.files.size() == draws.chains.size());
     BOOST_TEST(read_stan_csv(folder / "new/run/chain_2.csv").chains[0].chain == 2);
     BOOST_TEST(error_of<FileError>([&] { read_stan_csv(folder / "new"); }) ==
@@ -360,6 +365,29 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_has_its_line) {
     put(folder / "a.csv", std::string(1'000'000, '1'));
     BOOST_TEST(error_of<FileError>([&] { StanCsvReader(both[0], {.max_bytes = 1000}); }) ==
                both[0] + ": line 1: is longer than the limit of 1000 bytes");
+}
+
+// Messages say which limit it is.
+BOOST_AUTO_TEST_CASE(memory_limits) {
+    const TemporaryDirectory folder;
+    const std::string path = folder / "a.csv";
+    const auto error = [&](std::int64_t rows, const ReadLimits& limits) {
+        std::string text = "lp__,x\n";
+        for (std::int64_t k = 0; k < rows; ++k) text += "1,2\n";
+        put(path, text);
+        return error_of<FileError>([&] { read_stan_csv(path, limits); });
+    };
+    // A row counts as three times 1 + 9 numbers.
+    BOOST_TEST(error(10, {.max_memory = 2400}) == "");
+    BOOST_TEST(error(10, {.max_memory = 2399}) ==
+               path + ": the draws so far take 2400 bytes, more than the limit of 2399 (ReadLimits::max_memory)");
+    BOOST_TEST(error(10, {.max_bytes = 2353}) == "");
+    BOOST_TEST(error(10, {.max_bytes = 2352}) ==
+               path + ": the draws so far take 2400 bytes, more than the limit of 2399" + by_max_bytes(2352, 47));
+    BOOST_TEST(error(209'716, {}) ==
+               path + ": the draws so far take 50331840 bytes, more than the limit of 50331648" + by_default);
+    BOOST_TEST(error_in("lp__,x,y\n1,2,3\n", {.max_memory = 10}) ==
+               "c.csv: line 1: the columns take 96 bytes, more than the limit of 10 (ReadLimits::max_memory)");
 }
 
 BOOST_AUTO_TEST_CASE(names_that_cannot_be_columns) {
