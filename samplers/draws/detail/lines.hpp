@@ -58,9 +58,8 @@ class Lines {
             searched = text_.size();
             if (!more()) break;
         }
-        cut_short = !text_.empty();
         // One at the very end may be the first half of a line's end.
-        if (text_.substr(0, text_.size() - cut_short).find('\r') != text_.npos) {
+        if (text_.substr(0, text_.empty() ? 0 : text_.size() - 1).find('\r') != text_.npos) {
             ++number;
             fail_at_return();
         }
@@ -72,8 +71,10 @@ class Lines {
     // The limit for what is kept of the file.
     std::uint64_t memory() const { return limits_.memory(size_); }
 
+    // What follows the last whole line; it is known when next() has returned false.
+    std::string_view rest() const { return text_; }
+
     std::int64_t number = 0;
-    bool cut_short = false;
 
   private:
     [[noreturn]] void fail_at_return() const {
