@@ -73,10 +73,11 @@ class OneRun {
         said["sampler"] = sampler;
         if (members_.empty()) first_ = said;
         check_same(path, said);
-        for (const Member& m : members_)
-            if (id_counts && m.id == id && m.seed == seed)
-                throw FileError(path + ": its header says id = " + id + ", as that of " + m.path +
-                                " does; they are the same chain");
+        const auto twin = std::find_if(members_.begin(), members_.end(),
+                                       [&](const Member& m) { return id_counts && m.id == id && m.seed == seed; });
+        if (twin != members_.end())
+            throw FileError(path + ": its header says id = " + id + ", as that of " + twin->path +
+                            " does; they are the same chain");
         members_.push_back({path, id_counts ? id : "", seed});
     }
 

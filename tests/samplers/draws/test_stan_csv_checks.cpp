@@ -22,6 +22,15 @@ std::string error_in(const std::string& text) {
     });
 }
 
+// For a cell in a column of the sampler.
+std::string error_of_cell(const std::string& column, const std::string& cell) {
+    return error_in("lp__," + column + ",y\n1," + cell + ",2\n");
+}
+std::string must_be(const std::string& column, const std::string& cell, const std::string& what) {
+    return "c.csv: line 2: " + column + " is " + cell + "; it must be " + what;
+}
+std::string said_twice(const std::string& key) { return "# " + key + " = 1\n#   " + key + " = 1\nlp__,x\n"; }
+
 // A header of our own, and two draws.
 StanCsvHeader header_of(std::int64_t chain) {
     return {.model = "m", .sampler = "Walk(1)", .chain = chain, .warmup = 5, .draws = 2, .seed = 7};
@@ -40,25 +49,20 @@ std::string cmdstan(int id, int seed, const std::string& more = "") {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(numbers_that_a_sampler_cannot_report) {
-    const auto error = [](const std::string& column, const std::string& cell) {
-        return error_in("lp__," + column + ",y\n1," + cell + ",2\n");
-    };
     for (const std::string column : {"treedepth__", "n_leapfrog__"}) {
         for (const std::string cell : {"1.5", "-3", "nan", "inf"})
-            BOOST_TEST(error(column, cell) ==
-                       "c.csv: line 2: " + column + " is " + cell + "; it must be a whole number from 0 up");
-        BOOST_TEST(error(column, "12") == "");
+            BOOST_TEST(error_of_cell(column, cell) == must_be(column, cell, "a whole number from 0 up"));
+        BOOST_TEST(error_of_cell(column, "12") == "");
     }
     for (const std::string column : {"divergent__", "invalid__"}) {
         for (const std::string cell : {"-1", "2", "0.5", "nan"})
-            BOOST_TEST(error(column, cell) == "c.csv: line 2: " + column + " is " + cell + "; it must be 0 or 1");
-        BOOST_TEST(error(column, "0") == "");
-        BOOST_TEST(error(column, "1") == "");
+            BOOST_TEST(error_of_cell(column, cell) == must_be(column, cell, "0 or 1"));
+        BOOST_TEST(error_of_cell(column, "0") == "");
+        BOOST_TEST(error_of_cell(column, "1") == "");
     }
     for (const std::string cell : {"-1", "nan", "inf"})
-        BOOST_TEST(error("weight__", cell) ==
-                   "c.csv: line 2: weight__ is " + cell + "; it must be a finite number from 0 up");
-    BOOST_TEST(error("weight__", "0.25") == "");
+        BOOST_TEST(error_of_cell("weight__", cell) == must_be("weight__", cell, "a finite number from 0 up"));
+    BOOST_TEST(error_of_cell("weight__", "0.25") == "");
 }
 
 // Infinities and NaN are numbers where they are written as such.
@@ -79,8 +83,7 @@ BOOST_AUTO_TEST_CASE(numbers_that_no_double_holds) {
 
 BOOST_AUTO_TEST_CASE(a_header_says_things_once) {
     for (const std::string key : {"num_samples", "num_warmup", "save_warmup", "thin", "id"})
-        BOOST_TEST(error_in("# " + key + " = 1\n#   " + key + " = 1\nlp__,x\n") ==
-                   "c.csv: line 2: " + key + " comes twice");
+        BOOST_TEST(error_in(said_twice(key)) == "c.csv: line 2: " + key + " comes twice");
 }
 
 // Nobody knows whether 1,33 is a whole row. So it does not count, and the draws say so.
