@@ -4,7 +4,6 @@
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
-#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/samplers/calibration/detail/simulations.hpp>
 #include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/diagnostics/detail/draws_math.hpp>
@@ -38,9 +37,8 @@ std::uint64_t fresh_seed(Random& random) {
     return high << 32 | random.bits();
 }
 
-// False if Ctrl-C was pressed.
 template <Real T>
-bool simulate_both(const Simulation<T>& model, const detail::BeginChain<T>& begin, const GewekeOptions& o,
+void simulate_both(const Simulation<T>& model, const detail::BeginChain<T>& begin, const GewekeOptions& o,
                    std::uint32_t number, BothDraws& out) {
     Random random(o.seed, stream_of(Purpose::simulations, number));
     detail::Simulated<T> now = detail::simulate(model, random);
@@ -53,16 +51,22 @@ bool simulate_both(const Simulation<T>& model, const detail::BeginChain<T>& begi
         detail::tested_values<T>(*at.posterior, at.theta, values);
         for (std::size_t k = 0; k < count; ++k) to[k * draws + t] = values[k];
     };
-    for (std::size_t t = 0; t < draws; ++t) keep(out.prior, t, detail::simulate(model, random));
     for (std::size_t t = 0; t < draws; ++t) {
-        const auto chain = begin(std::move(now.posterior), ChainStart<T>{now.theta, fresh_seed(random), number, 0});
-        for (std::int64_t k = 0; k < o.transitions; ++k) chain->step();
+        keep(out.prior, t, detail::simulate(model, random));
+        detail::check_stop();
+    }
+    for (std::size_t t = 0; t < draws; ++t) {
+        const auto chain = begin(std::move(now.posterior),
+                                 ChainStart<T>{now.theta, fresh_seed(random), number, 0, 0, 1, detail::check_stop});
+        for (std::int64_t k = 0; k < o.transitions; ++k) {
+            chain->step();
+            detail::check_stop();
+        }
         now.theta.assign(chain->position().begin(), chain->position().end());
         now.posterior = detail::simulate_data<T>(model, now.theta, random);
         keep(out.chain, t, now);
-        if (Interrupt::requested()) return false;
+        detail::check_stop();
     }
-    return true;
 }
 
 // z = (mean of the prior's draws - mean of the chains') / sqrt(variance / n + mcse^2)
@@ -128,7 +132,7 @@ GewekeTest tested(const Simulation<T>& model, const BeginChain<T>& begin, const 
     check_simulation(who, model);
     std::vector<BothDraws> both(static_cast<std::size_t>(options.chains));
     const std::vector<bool> finished = run_simulations(who, "chain", options.chains, options.show, [&](std::int64_t c) {
-        return simulate_both(model, begin, options, static_cast<std::uint32_t>(c), both[static_cast<std::size_t>(c)]);
+        simulate_both(model, begin, options, static_cast<std::uint32_t>(c), both[static_cast<std::size_t>(c)]);
     });
     GewekeTest result{.moments = {}, .draws = options.draws, .transitions = options.transitions};
     std::vector<BothDraws> done;

@@ -3,7 +3,6 @@
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
-#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/nn/distributions/detail/incomplete.hpp>
 #include <pollen/samplers/calibration/detail/simulations.hpp>
 #include <pollen/samplers/detail/rethrow.hpp>
@@ -56,9 +55,8 @@ double ess_of_a_draw(std::span<const double> draws) {
     return std::isnan(ess) && draws.size() >= 6 ? 0 : ess;
 }
 
-// False if Ctrl-C was pressed.
 template <Real T>
-bool replicate(const Simulation<T>& model, const detail::BeginChain<T>& begin, const CalibrationOptions& o,
+void replicate(const Simulation<T>& model, const detail::BeginChain<T>& begin, const CalibrationOptions& o,
                std::uint32_t replication, std::vector<std::string>& names, std::vector<Ranked>& out) {
     Random random(o.seed, stream_of(Purpose::simulations, replication));
     detail::Simulated<T> truth = detail::simulate(model, random);
@@ -67,16 +65,19 @@ bool replicate(const Simulation<T>& model, const detail::BeginChain<T>& begin, c
     const std::size_t count = names.size();
     std::vector<double> true_values(count), values(count);
     detail::tested_values<T>(posterior, truth.theta, true_values);
-    const auto chain = begin(posterior.clone(), ChainStart<T>{std::move(truth.theta), o.seed, replication, o.warmup});
+    const auto chain = begin(posterior.clone(), ChainStart<T>{std::move(truth.theta), o.seed, replication, o.warmup, 0,
+                                                              1, detail::check_stop});
     for (std::int64_t t = 0; t < o.warmup; ++t) {
         chain->step();
-        if (Interrupt::requested()) return false;
+        detail::check_stop();
     }
     const auto length = static_cast<std::size_t>(o.draws);
     std::vector<double> draws(count * length);  // quantity after quantity
     for (std::size_t t = 0; t < length; ++t) {
-        for (std::int64_t k = 0; k < o.thin; ++k) chain->step();
-        if (Interrupt::requested()) return false;
+        for (std::int64_t k = 0; k < o.thin; ++k) {
+            chain->step();
+            detail::check_stop();
+        }
         detail::tested_values<T>(posterior, chain->position(), values);
         for (std::size_t q = 0; q < count; ++q) draws[q * length + t] = values[q];
     }
@@ -87,7 +88,6 @@ bool replicate(const Simulation<T>& model, const detail::BeginChain<T>& begin, c
         out[q] = {rank_of(true_values[q], row, random), ess_of_a_draw(row), std::min(*least, true_values[q]),
                   std::max(*most, true_values[q])};
     }
-    return true;
 }
 
 // sum (count - expected)^2 / expected over the bins, and the probability of a greater one, Q((bins - 1) / 2, chi^2 / 2)
@@ -187,7 +187,7 @@ Calibration calibrated(const Simulation<T>& model, const BeginChain<T>& begin, c
     const std::vector<bool> finished =
         run_simulations(who, "replication", options.replications, options.show, [&](std::int64_t r) {
             const auto at = static_cast<std::size_t>(r);
-            return replicate(model, begin, options, static_cast<std::uint32_t>(r), names[at], found[at]);
+            replicate(model, begin, options, static_cast<std::uint32_t>(r), names[at], found[at]);
         });
     Calibration result{.quantities = {}, .draws = options.draws, .bins = options.bins};
     for (std::size_t r = 0; r < n; ++r) {

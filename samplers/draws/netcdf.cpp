@@ -2,19 +2,21 @@
 
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/autograd/support/version.hpp>
+#include <pollen/data/io/atomic_file.hpp>
 #include <pollen/data/io/file.hpp>
 #include <pollen/samplers/draws/detail/statistics.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #ifdef POLLEN_HAVE_NETCDF
 #include <netcdf.h>
-#include <unistd.h>
+#include <netcdf_mem.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #endif
@@ -39,17 +41,15 @@ namespace {
 
 std::mutex guard;  // libnetcdf is not thread-safe
 
-// A file that has another name until it is complete.
+// A file that is made in memory: libnetcdf would follow a link that somebody put in the place of a temporary file.
 class File {
   public:
-    explicit File(std::string path)
-        : path_(std::move(path)), temporary_(path_ + "." + std::to_string(::getpid()) + ".tmp") {
-        check(nc_create(temporary_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_), "creating it");
+    explicit File(const std::string& path) : path_(path), file_(path) {
+        check(nc_create_mem("draws", NC_NETCDF4, 1 << 16, &id_), "creating it in memory");
         open_ = true;
     }
     ~File() {
         if (open_) nc_abort(id_);
-        if (!temporary_.empty()) ::unlink(temporary_.c_str());
     }
     File(const File&) = delete;
     File& operator=(const File&) = delete;
@@ -59,16 +59,18 @@ class File {
     }
     void commit() {
         open_ = false;
-        check(nc_close(id_), "writing");
-        std::error_code error;
-        std::filesystem::rename(temporary_, path_, error);
-        if (error) throw FileError(path_ + ": cannot be saved: renaming the temporary file: " + error.message());
-        temporary_.clear();
+        NC_memio made{};
+        const int status = nc_close_memio(id_, &made);
+        const std::unique_ptr<void, decltype(&std::free)> memory(made.memory, &std::free);
+        check(status, "finishing it in memory");
+        file_.write(made.memory, made.size);
+        file_.commit();
     }
     int id() const { return id_; }
 
   private:
-    std::string path_, temporary_;
+    std::string path_;
+    AtomicFile file_;
     int id_ = 0;
     bool open_ = false;
 };

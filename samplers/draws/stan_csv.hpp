@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -53,8 +54,9 @@ class StanCsvRows {
 std::vector<std::string> write_stan_csv(const std::string& directory, const Draws& draws, StanCsvHeader header = {});
 
 // Reads such a file, ours or CmdStan's, row by row; it keeps one row in memory. Everything is checked, and a FileError
-// names the line. A last line without an end, which a crash may leave, is ignored. Blank lines may be at the beginning
-// and at the end alone.
+// names the line: numbers that no double holds, like 1e400, are refused, and so are a divergent__ that is neither 0 nor
+// 1, a weight__ below 0, and a header that says num_samples twice. A last line without an end, which a crash may leave,
+// is ignored. Blank lines may be at the beginning and at the end alone.
 class StanCsvReader {
   public:
     // Reads the first `bytes` of the file, and nothing after them.
@@ -84,16 +86,23 @@ class StanCsvReader {
     const std::vector<double>& inverse_metric() const;
     double warmup_seconds() const;
     double sampling_seconds() const;
-    // Whether a last line was ignored.
+    // At the end: whether a last row was ignored because its line has no end.
     bool cut_short() const;
+    // What the header says of the run, in its own words: "thin" is "10", for example. "columns" names those of the
+    // sampler. Chains of one run have the same, but for id and seed.
+    const std::map<std::string, std::string>& settings() const;
 
   private:
     class File;
     std::unique_ptr<File> file_;
 };
 
-// The draws, without warm-up, of several chains of one model. All have as many as the shortest. If a file has fewer
-// draws than its header says, `interrupted` is set, and the summary says how many each chain has.
+// The draws, without warm-up, of several chains of one run. All have as many as the shortest. If a file has fewer draws
+// than its header says, or one that says no number ends within a row, `interrupted` is set, and the summary says so.
+//
+// A FileError says which files do not belong together: their headers differ in the model, the sampler or its settings,
+// or two of them are the same chain, with the same id and seed. The seeds of our files must be the same; those of
+// CmdStan's may differ, and with num_chains CmdStan gives the same id to all of its chains.
 Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits = {});
 // ... of one file, or of chain_1.csv, chain_2.csv, ... in a directory.
 Draws read_stan_csv(const std::string& path, const ReadLimits& limits = {});

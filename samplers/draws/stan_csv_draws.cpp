@@ -1,11 +1,13 @@
 #include <pollen/data/io/atomic_file.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
+#include <pollen/data/io/detail/printable.hpp>
 #include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 
 namespace pollen {
 
@@ -54,12 +56,83 @@ std::vector<std::string> write_stan_csv(const std::string& directory, const Draw
 
 namespace {
 
+// Finds files that are not chains of one run.
+class OneRun {
+  public:
+    void add(const std::string& path, const StanCsvReader& reader) {
+        std::map<std::string, std::string> said = reader.settings();
+        const auto at = [&](const char* key) { return said.contains(key) ? said[key] : std::string(); };
+        const std::string id = at("id"), seed = at("seed"), sampler = reader.header().sampler;
+        // CmdStan gives the same id to all chains of one process.
+        const bool id_counts = !id.empty() && (at("num_chains").empty() || at("num_chains") == "1");
+        std::error_code ignored;
+        for (const Member& m : members_)
+            if (std::filesystem::equivalent(path, m.path, ignored)) throw FileError(path + ": is named twice");
+        for (const char* key : {"id", "num_chains", "method"}) said.erase(key);
+        if (sampler.empty()) said.erase("seed");  // CmdStan's chains may have seeds of their own
+        said["model"] = reader.header().model;
+        said["sampler"] = sampler;
+        if (members_.empty()) first_ = said;
+        check_same(path, said);
+        const auto twin = std::find_if(members_.begin(), members_.end(),
+                                       [&](const Member& m) { return id_counts && m.id == id && m.seed == seed; });
+        if (twin != members_.end())
+            throw FileError(path + ": its header says id = " + id + ", as that of " + twin->path +
+                            " does; they are the same chain");
+        members_.push_back({path, id_counts ? id : "", seed});
+    }
+
+  private:
+    using Settings = std::map<std::string, std::string>;
+
+    void check_same(const std::string& path, const Settings& said) const {
+        const auto compare = [&](const std::string& key) {
+            const auto value = [&](const Settings& all) {
+                const auto at = all.find(key);
+                return at == all.end() ? std::string() : at->second;
+            };
+            const std::string mine = value(said), other = value(first_);
+            if (mine == other) return;
+            // Long texts are shown from where they begin to differ.
+            const auto same = std::mismatch(mine.begin(), mine.end(), other.begin(), other.end()).first - mine.begin();
+            const auto shown = [&](const std::string& text) {
+                if (text.empty()) return std::string("not said");
+                return detail::printable(same > 30 ? "..." + text.substr(static_cast<std::size_t>(same - 20)) : text);
+            };
+            throw FileError(path + ": is not a chain of the same run as " + members_[0].path + ": " + key + " is " +
+                            shown(mine) + " in it, and " + shown(other) + " in the other");
+        };
+        for (const char* key : {"model", "sampler", "columns"}) compare(key);
+        for (const Settings* all : {&said, &first_})
+            for (const auto& [key, ignored] : *all) compare(key);
+    }
+
+    struct Member {
+        std::string path, id, seed;
+    };
+    std::vector<Member> members_;
+    Settings first_;
+};
+
+// Why a file may hold fewer draws than the chain has made; empty if nothing says so. A file of a sampler always says
+// how many draws it holds; one that was made by hand may not.
+std::string missing_text(const StanCsvReader& reader, std::int64_t draws) {
+    if (const auto announced = reader.announced())
+        return draws < *announced ? "holds " + std::to_string(draws) + " of " + std::to_string(*announced) + " draws"
+                                  : "";
+    if (reader.cut_short()) return "ends with a row that has no line end and is not counted";
+    const auto method = reader.settings().find("method");
+    const bool sampled = method != reader.settings().end() && method->second == "sample";
+    return sampled ? "does not say how many draws it holds" : "";
+}
+
 Draws read_all(std::span<const std::string> paths, const ReadLimits& limits) {
     if (paths.empty()) throw ValueError("read_stan_csv: no files are named");
     Draws draws;
     std::vector<std::vector<double>> values;
     std::uint64_t bytes = 0, size = 0;
     std::error_code ignored;
+    OneRun run;
     for (const std::string& path : paths) {
         const std::uintmax_t of_file = std::filesystem::file_size(path, ignored);
         if (!ignored) size += of_file;
@@ -73,6 +146,7 @@ Draws read_all(std::span<const std::string> paths, const ReadLimits& limits) {
         else if (!std::equal(draws.quantities.begin(), draws.quantities.end(), reader.quantities().begin(),
                              reader.quantities().end(), same))
             throw FileError(path + ": its columns are not those of " + paths[0]);
+        run.add(path, reader);
         ChainRecord& record = draws.chains.emplace_back();
         std::vector<double>& all = values.emplace_back();
         StanCsvReader::Row row;
@@ -92,16 +166,18 @@ Draws read_all(std::span<const std::string> paths, const ReadLimits& limits) {
             record.gradient_count += row.statistics.gradients;
         }
         record.chain = reader.header().chain;
-        const std::int64_t announced = reader.announced().value_or(0);
-        draws.asked = std::max(draws.asked, announced);
-        if (record.draws() < announced)
-            draws.incomplete.push_back("chain " + std::to_string(record.chain) + " holds " +
-                                       std::to_string(record.draws()) + " of " + std::to_string(announced) + " draws");
+        draws.asked = std::max(draws.asked, reader.announced().value_or(0));
+        if (const std::string missing = missing_text(reader, record.draws()); !missing.empty())
+            draws.incomplete.push_back("chain " + std::to_string(record.chain) + " " + missing);
         record.step_size_after_warmup = reader.step_size();
         record.inverse_metric = reader.inverse_metric();
         record.warmup_seconds = reader.warmup_seconds();
         record.sampling_seconds = reader.sampling_seconds();
+        // Each chain may have a step size of its own; everything else is the same.
+        const double step_size = draws.facts.step_size;
         draws.facts = reader.header().facts;
+        if (draws.chains.size() > 1 && step_size != draws.facts.step_size)
+            draws.facts.step_size = std::numeric_limits<double>::quiet_NaN();
         draws.thin = reader.header().thin;
         if (draws.facts.metric != MetricKind::dense && !record.inverse_metric.empty())
             draws.dimensions = std::ssize(record.inverse_metric);

@@ -1,13 +1,16 @@
 #include <pollen/samplers/draws/stan_csv.hpp>
 
+#include <pollen/autograd/support/checks.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 #include <pollen/data/io/detail/text.hpp>
+#include <pollen/samplers/draws/detail/csv_cell.hpp>
 #include <pollen/samplers/draws/detail/lines.hpp>
 #include <pollen/samplers/draws/detail/statistics.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -15,7 +18,10 @@ namespace pollen {
 
 namespace {
 
+using detail::CsvColumn;
+using detail::fits_double;
 using detail::Lines;
+using detail::parse_csv_column;
 using detail::Statistic;
 using detail::StatisticColumn;
 
@@ -37,27 +43,17 @@ void each_cell(std::string_view line, const F& f) {
     }
 }
 
-// "w.2.1" is element (2, 1) of w.
-struct Column {
-    std::string_view base;
-    std::array<std::int64_t, max_rank> index{};
-    int rank = 0;
-};
+// What chains of one run have in common, apart from the model, the sampler and the seed.
+constexpr std::array<std::string_view, 11> run_keys = {"num_warmup", "thin",   "algorithm",     "engine",
+                                                       "max_depth",  "metric", "gamma",         "delta",
+                                                       "kappa",      "t0",     "fresh_momentum"};
+// Keys that say which rows there are, and whose.
+constexpr std::array<std::string_view, 6> unique_keys = {"num_samples", "num_warmup", "save_warmup",
+                                                         "thin",        "id",         "chain_id"};
 
-Column parse_column(std::string_view name) {
-    Column column{name};
-    for (;;) {
-        const std::size_t dot = column.base.rfind('.');
-        if (dot == 0 || dot == column.base.npos || column.rank == max_rank) break;
-        std::int64_t n = 0;
-        const char *first = column.base.data() + dot + 1, *last = column.base.data() + column.base.size();
-        const auto [end, error] = std::from_chars(first, last, n);
-        if (error != std::errc() || end != last || n < 1) break;
-        column.index[static_cast<std::size_t>(column.rank++)] = n;
-        column.base = column.base.substr(0, dot);
-    }
-    std::reverse(column.index.begin(), column.index.begin() + column.rank);
-    return column;
+template <std::size_t N>
+bool is_one_of(std::string_view key, const std::array<std::string_view, N>& keys) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
 }  // namespace
@@ -98,6 +94,8 @@ class StanCsvReader::File {
             row.warmup = rows++ < warmup_rows;
             return true;
         }
+        const std::string_view rest = trim(lines.rest());
+        row_cut = !rest.empty() && rest[0] != '#';
         return false;
     }
 
@@ -106,12 +104,17 @@ class StanCsvReader::File {
     StanCsvHeader header;
     double adapted = nothing, warmup_seconds = nothing, sampling_seconds = nothing;
     std::vector<double> inverse_metric;
+    std::map<std::string, std::string> settings;
     bool announced = false;  // the header has the number of draws
+    bool row_cut = false;
 
   private:
     double number(std::string_view text, const std::string& field) const {
         double x = 0;
         if (!detail::parse_number(text, x)) lines.fail(field + ": " + detail::printable(text) + " is not a number");
+        if (!fits_double(text, x))
+            lines.fail(field + ": " + detail::printable(text) + " is too " + (x == 0 ? "small" : "large") +
+                       " for a double");
         return x;
     }
     std::int64_t count(std::string_view text, const std::string& field, std::int64_t least) const {
@@ -158,6 +161,7 @@ class StanCsvReader::File {
             return;
         }
         if (value.ends_with("(Default)")) value = trim(value.substr(0, value.size() - 9));
+        keep_setting(key, value);
         if (key == "num_warmup") header.warmup = count(value, "num_warmup", 0);
         if (key == "num_samples") header.draws = count(value, "num_samples", 0), announced = true;
         if (key == "thin") header.thin = count(value, "thin", 1);
@@ -178,6 +182,15 @@ class StanCsvReader::File {
         if (key == "file") header.file = value;
     }
 
+    void keep_setting(std::string_view key, std::string_view value) {
+        if (is_one_of(key, unique_keys) && !keys_read.insert(std::string(key)).second)
+            lines.fail(std::string(key) + " comes twice");
+        if (key == "chain_id") key = "id";
+        // Honest values of these are short.
+        if (is_one_of(key, run_keys) || key == "id" || key == "seed" || key == "method" || key == "num_chains")
+            settings[std::string(key)] = value.substr(0, 100);
+    }
+
     void columns(std::string_view line) {
         std::vector<std::string_view> names;
         const auto cells = static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1;
@@ -191,6 +204,7 @@ class StanCsvReader::File {
             const StatisticColumn* column = at == detail::statistic_columns.end() ? nullptr : &*at;
             if (column && has(column->which)) lines.fail("the column " + std::string(names[k]) + " comes twice");
             statistics.push_back(column);
+            if (column) settings["columns"] += (settings["columns"].empty() ? "" : ",") + std::string(names[k]);
         }
         header.facts.acceptance = has(Statistic::acceptance);
         header.facts.hamiltonian = has(Statistic::hamiltonian);
@@ -201,12 +215,12 @@ class StanCsvReader::File {
         std::set<std::string_view> known;
         std::int64_t offset = 0;
         while (k < names.size()) {
-            const Column first = parse_column(names[k]);
+            const CsvColumn first = parse_csv_column(names[k]);
             if (names[k].empty() || names[k].ends_with("__") || !known.insert(first.base).second)
                 lines.fail("column " + std::to_string(k + 1) + " (" + detail::printable(names[k]) +
                            ") is out of place or comes twice");
             std::size_t end = k + 1;
-            while (end < names.size() && first.rank > 0 && parse_column(names[end]).base == first.base) ++end;
+            while (end < names.size() && first.rank > 0 && parse_csv_column(names[end]).base == first.base) ++end;
             add_quantity(std::span(names).subspan(k, end - k), first, offset);
             offset += static_cast<std::int64_t>(end - k);
             k = end;
@@ -215,11 +229,11 @@ class StanCsvReader::File {
     }
 
     // The columns of one quantity: its shape is that of the last one's index, and they come column-major.
-    void add_quantity(std::span<const std::string_view> names, const Column& first, std::int64_t offset) {
+    void add_quantity(std::span<const std::string_view> names, const CsvColumn& first, std::int64_t offset) {
         take_memory(4 * sizeof(Quantity));  // with its copies in a vector that grows, and its place in `known`
         const std::string name(first.base);
         const auto rank = static_cast<std::size_t>(first.rank);
-        const Column last = parse_column(names.back());
+        const CsvColumn last = parse_csv_column(names.back());
         std::uint64_t size = 1;
         bool good = last.rank == first.rank;
         for (std::size_t a = 0; good && a < rank; ++a) {
@@ -234,7 +248,7 @@ class StanCsvReader::File {
         std::array<std::int64_t, max_rank> index;
         index.fill(1);
         for (const std::string_view column : names) {
-            const Column c = parse_column(column);
+            const CsvColumn c = parse_csv_column(column);
             if (c.rank != first.rank || !std::equal(index.begin(), index.begin() + c.rank, c.index.begin()))
                 lines.fail("the column " + detail::printable(column) +
                            " is out of place; the first index runs fastest, from 1");
@@ -269,8 +283,8 @@ class StanCsvReader::File {
             if (k < width && (values || k < statistics.size())) {
                 const std::string_view cell = trim(rest.substr(0, comma));
                 double x = 0;
-                if (!detail::parse_number(cell, x))
-                    lines.fail("column " + std::to_string(k + 1) + ": " + detail::printable(cell) + " is not a number");
+                if (!detail::parse_number(cell, x) || ((x == 0 || std::isinf(x)) && !fits_double(cell, x)))
+                    x = number(cell, "column " + std::to_string(k + 1));  // which says what is wrong
                 if (k >= statistics.size())
                     row.values[static_cast<std::size_t>(places[k - statistics.size()])] = x;
                 else if (statistics[k])
@@ -290,8 +304,9 @@ class StanCsvReader::File {
 
     void set(const StatisticColumn& column, double x, Row& row) const {
         StepStatistics& s = row.statistics;
-        if (column.type == StatisticColumn::Type::whole && !(x >= 0 && x <= 9e15))
-            lines.fail(std::string(column.stan) + " is not a whole number from 0 up");
+        const bool whole = x >= 0 && x <= 9e15 && static_cast<double>(static_cast<std::int64_t>(x)) == x;
+        if (column.type == StatisticColumn::Type::whole && !whole) fail_value(column, x, "a whole number from 0 up");
+        if (column.type == StatisticColumn::Type::flag && x != 0 && x != 1) fail_value(column, x, "0 or 1");
         switch (column.which) {
             case Statistic::lp:
                 s.energy = -x;
@@ -318,9 +333,14 @@ class StanCsvReader::File {
                 s.invalid = x != 0;
                 break;
             case Statistic::weight:
+                if (!(x >= 0) || std::isinf(x)) fail_value(column, x, "a finite number from 0 up");
                 row.weight = x;
                 break;
         }
+    }
+
+    [[noreturn]] void fail_value(const StatisticColumn& column, double x, const char* expected) const {
+        lines.fail(std::string(column.stan) + " is " + to_text(x) + "; it must be " + expected);
     }
 
     bool has(Statistic which) const {
@@ -332,7 +352,8 @@ class StanCsvReader::File {
     std::vector<const StatisticColumn*> statistics;  // of the first columns; null for one of an unknown name
     std::vector<std::int64_t> places;                // where each column goes in a draw
     std::int64_t rows = 0, warmup_rows = 0, max_depth = 10;
-    std::uint64_t memory = 0;  // for the columns
+    std::uint64_t memory = 0;         // for the columns
+    std::set<std::string> keys_read;  // of unique_keys
     bool columns_read = false, in_metric = false;
 };
 
@@ -353,6 +374,7 @@ double StanCsvReader::step_size() const { return file_->adapted; }
 const std::vector<double>& StanCsvReader::inverse_metric() const { return file_->inverse_metric; }
 double StanCsvReader::warmup_seconds() const { return file_->warmup_seconds; }
 double StanCsvReader::sampling_seconds() const { return file_->sampling_seconds; }
-bool StanCsvReader::cut_short() const { return file_->lines.cut_short; }
+bool StanCsvReader::cut_short() const { return file_->row_cut; }
+const std::map<std::string, std::string>& StanCsvReader::settings() const { return file_->settings; }
 
 }  // namespace pollen

@@ -15,8 +15,20 @@
 
 namespace pollen::detail {
 
+namespace {
+
+struct SimulationStopped : Error {
+    SimulationStopped() : Error("the simulation was stopped") {}
+};
+
+}  // namespace
+
+void check_stop() {
+    if (Interrupt::requested()) throw SimulationStopped();
+}
+
 std::vector<bool> run_simulations(const char* who, const char* unit, std::int64_t n, Show show,
-                                  const std::function<bool(std::int64_t)>& work) {
+                                  const std::function<void(std::int64_t)>& work) {
     const Interrupt interrupt;
     Progress progress(show, n);
     std::mutex mutex;
@@ -28,11 +40,13 @@ std::vector<bool> run_simulations(const char* who, const char* unit, std::int64_
         for (std::int64_t k = first; k < end; ++k) {
             if (k > failed || Interrupt::requested()) continue;
             try {
-                if (!work(k)) continue;
+                work(k);
                 const std::lock_guard lock(mutex);
                 finished[static_cast<std::size_t>(k)] = true;
                 ++done;
                 progress.update(done, std::string(unit) + " " + std::to_string(done) + "/" + std::to_string(n));
+            } catch (const SimulationStopped&) {
+                continue;
             } catch (...) {
                 const std::lock_guard lock(mutex);
                 if (k > failed) continue;

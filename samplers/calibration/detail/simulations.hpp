@@ -16,9 +16,11 @@ namespace pollen::detail {
 
 // Calls work(0), ..., work(n - 1) on all threads, and shows how far it is: "replication 200/1000". Work that throws is
 // an error, `who: replication 17: ...`, that of the lowest number at any number of threads. After Ctrl-C nothing is
-// begun any more, and work returns false where it gave up. Says which numbers are finished.
+// begun any more, and work ends where it calls check_stop(). Says which numbers are finished.
 std::vector<bool> run_simulations(const char* who, const char* unit, std::int64_t n, Show show,
-                                  const std::function<bool(std::int64_t)>& work);
+                                  const std::function<void(std::int64_t)>& work);
+// Leaves the work after Ctrl-C, by an exception that run_simulations catches.
+void check_stop();
 
 // Parameters from the prior with a posterior of data simulated from them. Checked: sizes that fit, temperature 1.
 template <Real T>

@@ -59,9 +59,8 @@ class Lines {
             searched = text_.size();
             if (!more()) break;
         }
-        cut_short = !text_.empty();
         // One at the very end may be the first half of a line's end.
-        if (text_.substr(0, text_.size() - cut_short).find('\r') != text_.npos) {
+        if (text_.substr(0, text_.empty() ? 0 : text_.size() - 1).find('\r') != text_.npos) {
             ++number;
             fail_at_return();
         }
@@ -74,8 +73,10 @@ class Lines {
     std::uint64_t memory() const { return limits_.memory(size_); }
     std::string limit_text() const { return detail::limit_text(limits_, size_); }
 
+    // What follows the last whole line; it is known when next() has returned false.
+    std::string_view rest() const { return text_; }
+
     std::int64_t number = 0;
-    bool cut_short = false;
 
   private:
     [[noreturn]] void fail_at_return() const {

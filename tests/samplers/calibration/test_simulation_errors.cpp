@@ -2,12 +2,46 @@
 #include "exact_simulation.hpp"
 
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/samplers/full_batch/hmc.hpp>
 
 using namespace pollen;
 using namespace pollen::test;
 
 // What calibrate() and geweke_test() refuse, and how they end before their time.
 BOOST_AUTO_TEST_SUITE(check_errors)
+
+namespace {
+
+// The model Conjugate; Ctrl-C is pressed at one of its evaluations.
+class Interrupting final : public Potential<double> {
+  public:
+    Interrupting(const Conjugate& model, std::int64_t* evaluations, std::int64_t last)
+        : model_(model), evaluations_(evaluations), last_(last) {}
+
+    std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Interrupting>(*this); }
+    std::int64_t size() const override { return Conjugate::size; }
+    std::int64_t items() const override { return 0; }
+    Energy evaluate(std::span<const double> x, std::span<double> g) override {
+        if (++*evaluations_ == last_) std::raise(SIGINT);
+        return {0, model_.energy(x, g)};
+    }
+    Energy evaluate(std::span<const double> x, std::span<double> g, std::span<const std::int64_t>) override {
+        return evaluate(x, g);
+    }
+    const std::vector<Quantity>& quantities() const override {
+        static const std::vector<Quantity> all = Conjugate::quantities();
+        return all;
+    }
+    void values(std::span<const double> x, std::span<double> out) override { Conjugate::values(x, out); }
+    const std::vector<Quantity>& blocks() const override { return quantities(); }
+    std::string describe() const override { return "interrupting"; }
+
+  private:
+    Conjugate model_;
+    std::int64_t *evaluations_, last_;
+};
+
+}  // namespace
 
 // On one thread: other threads may finish their chains before the signal is delivered.
 BOOST_AUTO_TEST_CASE(interrupts) {
@@ -26,6 +60,44 @@ BOOST_AUTO_TEST_CASE(interrupts) {
         BOOST_TEST(!g.passed());
         steps = 0;
         BOOST_TEST(!calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 1}, few).passed());
+    });
+}
+
+// They end at the next step, also between two draws, at the next simulation, and within a step of many gradients.
+BOOST_AUTO_TEST_CASE(interrupts_end_the_work_at_once) {
+    with_threads(1, [] {
+        std::atomic<int> steps = 0;
+        CalibrationOptions thinned = few;
+        thinned.warmup = 0;
+        thinned.thin = 100000;
+        BOOST_TEST(calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 5}, thinned).interrupted);
+        BOOST_TEST(steps == 5);
+        steps = 0;
+        GewekeOptions many = some;
+        many.transitions = 100000;
+        BOOST_TEST(geweke_test(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 5}, many).interrupted);
+        BOOST_TEST(steps == 5);
+
+        int simulated = 0;
+        Simulation<double> model = simulation_of<Conjugate>();
+        model.prior = [&simulated, prior = model.prior](Random& random) {
+            if (++simulated == 7) std::raise(SIGINT);
+            return prior(random);
+        };
+        BOOST_TEST(geweke_test(model, Exact{}, some).interrupted);
+        BOOST_TEST(simulated == 7);
+
+        const Hmc long_steps{.step_size = 1e-3, .steps = 100000, .warmup = {.step_size = false}};
+        std::int64_t evaluations = 0;
+        const Simulation<double> counted{Conjugate::prior, [&evaluations](std::span<const double> x, Random& random) {
+                                             return std::make_unique<Interrupting>(Conjugate(x, random), &evaluations,
+                                                                                   2000);
+                                         }};
+        BOOST_TEST(calibrate(counted, long_steps, few).interrupted);
+        BOOST_TEST(evaluations == 2000);
+        evaluations = 0;
+        BOOST_TEST(geweke_test(counted, long_steps, some).interrupted);
+        BOOST_TEST(evaluations == 2000);
     });
 }
 

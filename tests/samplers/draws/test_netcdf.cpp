@@ -1,3 +1,4 @@
+#include "../../data/faults.hpp"
 #include "../../support.hpp"
 #include "../run/run_files.hpp"
 #include "../run/walk_sampler.hpp"
@@ -171,6 +172,46 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_written) {
     std::size_t files = 0;
     for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) ++files;
     BOOST_TEST(files == 1);
+}
+
+// Whoever may write to the directory can guess the name of a temporary file, and put a link there.
+BOOST_AUTO_TEST_CASE(links_are_not_followed_to_other_files) {
+    const TemporaryDirectory folder;
+    const Draws draws = some_draws(folder);
+    const std::string path = folder / "d.nc", victim = folder / "victim", process = std::to_string(::getpid());
+    put(victim, "mine");
+    std::vector<std::string> names{path + "." + process + ".tmp"};
+    for (int k = 0; k < 50; ++k) names.push_back(folder / (".d.nc." + process + "-" + std::to_string(k) + ".tmp"));
+    for (const std::string& name : names) std::filesystem::create_symlink(victim, name);
+    write_netcdf(path, draws);
+    BOOST_TEST(contents(victim) == "mine");
+    BOOST_TEST(!std::filesystem::is_symlink(path));
+    BOOST_TEST(contents(path).starts_with("\x89HDF\r\n"));
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_leaves_the_old_file_and_nothing_else) {
+    const TemporaryDirectory folder;
+    const Draws draws = some_draws(folder);
+    const std::string path = folder / "d.nc";
+    put(path, "old");
+    int n = 0;
+    for (bool written = false; !written; ++n) {
+        std::string struck, error;
+        {
+            const Faults full(n, [] { return ENOSPC; });
+            error = error_of<FileError>([&] { write_netcdf(path, draws); });
+            struck = full.struck();
+        }
+        written = contents(path) != "old";
+        if (struck == "write")
+            BOOST_TEST(error == path + ": cannot be saved: writing: No space left on device");
+        else if (!written)
+            BOOST_TEST(error.starts_with(path + ": cannot be saved: "), error);
+        std::size_t files = 0;
+        for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) ++files;
+        BOOST_TEST(files == 2);
+    }
+    BOOST_TEST(n > 4);
 }
 
 #endif

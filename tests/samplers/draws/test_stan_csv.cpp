@@ -339,7 +339,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_has_its_line) {
     BOOST_TEST(error_in("lp__,y\n1,2,3\n") == "c.csv: line 2: has 3 cells; there are 2 columns");
     BOOST_TEST(error_in("lp__,y\n1,2abc\n") == "c.csv: line 2: column 2: \"2abc\" is not a number");
     BOOST_TEST(error_in("lp__,treedepth__,y\n1,-3,2\n") ==
-               "c.csv: line 2: treedepth__ is not a whole number from 0 up");
+               "c.csv: line 2: treedepth__ is -3; it must be a whole number from 0 up");
     BOOST_TEST(error_in("# thin = 0\nlp__,y\n") == "c.csv: line 1: thin: \"0\" is not a whole number from 1 up");
     BOOST_TEST(error_in(std::string("lp__,y\n1,\0\n", 11)) == "c.csv: line 2: has a NUL byte; this is not a text file");
     // Blank lines may be before the names of the columns, and after the last row.
