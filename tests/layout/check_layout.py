@@ -30,7 +30,7 @@ ARROWS = {
     "nn/priors": AUTOGRAD + ["nn/distributions"],
     "nn/likelihoods": AUTOGRAD + ["data/sets", "nn/module", "nn/priors", "nn/distributions"],
     "nn/variational": AUTOGRAD + ["nn/module", "nn/layers", "nn/priors", "nn/distributions"],
-    "nn/potentials": AUTOGRAD + ["data/sets", "nn/module", "nn/distributions", "nn/priors", "nn/likelihoods",
+    "nn/potentials": AUTOGRAD + ["data/io", "data/sets", "nn/module", "nn/distributions", "nn/priors", "nn/likelihoods",
                                  "nn/variational"],
     "nn/training": AUTOGRAD + ["data/io", "data/formats", "data/sets", "nn/module", "nn/priors", "nn/likelihoods",
                                "nn/variational"],

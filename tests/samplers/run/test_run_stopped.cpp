@@ -24,6 +24,9 @@ struct Signals {
     int signal = SIGINT;
 };
 
+// A run with files first evaluates its model at two fixed points.
+constexpr std::int64_t fixed_points = 2;
+
 FunctionPotential<double> bowl(Signals& signals) {
     return {{"x", "y"}, [&signals](std::span<const double> x, std::span<double> slope) {
                 if (++signals.evaluations == signals.at) std::raise(signals.signal);
@@ -56,7 +59,7 @@ std::string interrupted_again_and_again(const S& sampler, std::int64_t warmup, s
     options.resume = true;
     for (int times = 0;; ++times) {
         if (times == 100) return "it comes to no end";
-        signals = {.at = 1 + step + step / 2 * (times % 3), .signal = times % 2 ? SIGTERM : SIGINT};
+        signals = {.at = fixed_points + 1 + step + step / 2 * (times % 3), .signal = times % 2 ? SIGTERM : SIGINT};
         const Draws cut = run_chains(potential, sampler, options);
         if (signals.evaluations > signals.at + 2) return "evaluations after the signal";
         for (std::int64_t t = 0; t < cut.size(); ++t)
@@ -150,9 +153,9 @@ BOOST_AUTO_TEST_CASE(the_first_step_is_stopped_and_made_again) {
         run_chains(potential, sampler, one_chain(30, folder / ("whole" + name)));
         for (const std::int64_t at : {std::int64_t{3}, std::int64_t{8}, std::int64_t{20}, within_trajectory}) {
             RunOptions options = one_chain(30, folder / ("cut" + name + std::to_string(at)));
-            signals = {.at = at};
+            signals = {.at = fixed_points + at};
             BOOST_TEST(run_chains(potential, sampler, options).interrupted);
-            BOOST_TEST(signals.evaluations == at);
+            BOOST_TEST(signals.evaluations == signals.at);
             BOOST_TEST(read_safetensors(options.directory + "/chain_1.state").metadata.at("steps") == "0");
             signals = {};
             options.resume = true;
@@ -176,7 +179,7 @@ BOOST_AUTO_TEST_CASE(the_saved_state_is_that_of_the_last_complete_step) {
     const Hmc sampler{.step_size = 1e-3, .steps = 100, .warmup = {.step_size = false}};
     for (const std::int64_t steps : {0, 1, 4}) {
         // A chain begins with two evaluations.
-        signals = {.at = 2 + 100 * steps + 50};
+        signals = {.at = fixed_points + 2 + 100 * steps + 50};
         const RunOptions options = one_chain(0, folder / std::to_string(steps));
         const Draws cut = run_chains(potential, sampler, options);
         BOOST_TEST(signals.evaluations == signals.at);
