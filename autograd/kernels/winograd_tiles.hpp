@@ -116,7 +116,7 @@ void from_points(const TileRows& s, const PointValues& from, std::int64_t begin,
                 });
             }
         const bool last = row + 1 == end || row % s.rows + 1 == s.rows;
-        for (int i = 0; i < (last ? size : step); ++i) {
+        for (int i = 0; i < step + static_cast<int>(last) * overlap; ++i) {
             const bool again = first_line > 0 && y + i < first_line + overlap && row / s.rows == begin / s.rows;
             store(row, y + i, to[i], span, again);
         }

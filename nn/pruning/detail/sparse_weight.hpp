@@ -69,8 +69,8 @@ std::shared_ptr<const SparsePattern> get_sparse(TensorFile& file, const std::str
         throw FileError(file.source() + ": tensor \"" + name + "\" is sparse of shape (" + text + "), but " +
                         to_string(shape) + " was asked for");
     }
-    const auto pattern = std::make_shared<const SparsePattern>(form.rows(), form.columns(), file.octets(name + ".gaps"),
-                                                               file.source() + ": tensor \"" + name + ".gaps\"");
+    auto pattern = std::make_shared<const SparsePattern>(form.rows(), form.columns(), file.octets(name + ".gaps"),
+                                                         file.source() + ": tensor \"" + name + ".gaps\"");
     const Tensor<T>& ordered = file.get<T>(name, Shape{pattern->size()});
     Tensor<T> values = Tensor<T>::empty(ordered.shape());
     const T* from = ordered.data();
