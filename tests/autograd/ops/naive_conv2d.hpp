@@ -53,7 +53,8 @@ inline std::vector<Tensor<double>> naive_conv2d(const Tensor<double>& x, const T
 inline Tensor<double> whole_numbers(const Shape& shape, std::int64_t k, std::int64_t m) {
     Tensor<double> t = Tensor<double>::zeros(shape);
     double* numbers = t.mutable_data();
-    for (std::int64_t i = 0; i < t.size(); ++i) numbers[i] = static_cast<double>(k * i % m - m / 2);
+    const std::int64_t half = m / 2;
+    for (std::int64_t i = 0; i < t.size(); ++i) numbers[i] = static_cast<double>(k * i % m - half);
     return t;
 }
 
