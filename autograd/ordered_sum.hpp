@@ -16,12 +16,12 @@ namespace pollen {
 // So the bits are those of a single process, whatever the number of ranks and whatever the shares.
 //
 // A call of the whole group: `leaves` are the rows of this rank's share, one after the other, and are overwritten.
-// `sum` becomes the sum of all leaves on all ranks, or zeros if there are none; its size is that of a row.
+// On every rank, `sum` receives the sum of all leaves. If there are no leaves, it receives zeros. It has the size of a
+// row.
 //
 // A rank adds up what it holds on its own. A node of the tree with leaves on several ranks is added by the rank that
 // holds its first leaf, so work and traffic are spread over log2(ranks) rounds. A rank sends at most log2(leaves) rows
-// and receives as many. Beside them it needs 1 MiB of memory
-// and 32 bytes for each leaf of the share.
+// and receives as many. It needs 1 MiB of memory, and 32 bytes for each leaf of the share.
 //
 // Throws a ValueError on a group of one, and a GroupError on all ranks of a larger one, if shares are not for this
 // group, or sizes do not fit; and as described at Group.

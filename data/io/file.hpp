@@ -26,7 +26,7 @@ struct ReadLimits {
     // time. A tensor may take a quarter more than its numbers.
     std::uint64_t max_memory = 0;
 
-    // What that is for a file of so many bytes.
+    // Returns the limit for a file of this size in bytes.
     std::uint64_t memory(std::uint64_t file_bytes) const;
 };
 

@@ -11,7 +11,7 @@ namespace pollen {
 
 namespace {
 
-// Draws are read and used in groups: at most so many, and so many bytes unless one has more.
+// Draws are read and used in groups of at most 16. A group takes at most 64 MB, unless a single draw takes more.
 constexpr std::int64_t most_thetas = 16, most_theta_bytes = 64'000'000;
 
 // The numbers of the draws that are used.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t block_bytes = 64;
 
-// The first 32 bits behind the point of the cube roots of the first 64 primes.
+// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 constexpr std::array<std::uint32_t, 64> constants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -57,7 +57,7 @@ void add_block(std::array<std::uint32_t, 8>& hash, const std::byte* block) {
 }  // namespace
 
 std::string sha256(Bytes bytes) {
-    // The first 32 bits behind the point of the square roots of the first 8 primes.
+    // The first 32 bits of the fractional parts of the square roots of the first 8 primes.
     std::array<std::uint32_t, 8> hash = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     const std::size_t whole = bytes.size() / block_bytes * block_bytes, rest = bytes.size() - whole;

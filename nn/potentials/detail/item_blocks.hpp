@@ -24,10 +24,11 @@ struct PassSize {
 // that of its leaf.
 //
 // A block is so small that what a pass writes stays in the cache of one core. It is so large that what a pass writes
-// once is little beside what it writes for the items. The number of leaves is a power of two. A leaf is one block, or
-// several if the gradients of so many leaves would take too much memory. In a network with many parameters a block's
-// products are work for all threads, and a gradient for each leaf would be too much memory: there is one leaf, and a
-// block is `most` items.
+// once is little beside what it writes for the items. The number of leaves is a power of two. A leaf is one block. If
+// the gradients of all leaves would take too much memory, there are fewer leaves, of several blocks each.
+//
+// A network with many parameters has one leaf, and its blocks have `most` items. All threads work on the products of
+// one block there.
 //
 // All of it depends on sizes alone: the number of items, of parameters, and of the numbers that a pass writes.
 struct ItemBlocks {

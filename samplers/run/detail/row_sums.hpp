@@ -14,9 +14,9 @@ struct RowSums {
     std::int64_t bytes = 0;                // of all rows
     std::vector<std::uint64_t> sums = {};  // the last one is of a block that need not be complete
 
-    // The rows that follow.
+    // Adds rows to the end.
     void add(std::string_view rows);
-    // How many checksums so many bytes have.
+    // Returns the number of checksums for this number of bytes.
     static std::int64_t count(std::int64_t bytes) { return bytes / block + (bytes % block != 0); }
 };
 

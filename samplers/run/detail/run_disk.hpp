@@ -8,7 +8,8 @@ namespace pollen::detail {
 // the new state beside the old one while it is replaced. `chain` visits the state of the chain.
 double disk_of_chain(const RunPlan& plan, const ChainFacts& facts, const VisitState& chain, std::int64_t saved = 0);
 
-// Throws unless the file system has so many bytes for the files of the run; `resumed`: beside those that they have.
+// Throws a FileError if the file system has less free space than `bytes`. If `resumed` is true, the message says that
+// the run needs this space in addition to its files.
 void check_disk(const std::string& directory, double bytes, bool resumed);
 
 }  // namespace pollen::detail
