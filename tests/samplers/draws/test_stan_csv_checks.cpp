@@ -1,5 +1,7 @@
+#include "../../data/limit_texts.hpp"
 #include "../../support.hpp"
 #include "../run/run_files.hpp"
+#include "stan_csv_text.hpp"
 
 #include <pollen/samplers/draws/stan_csv.hpp>
 
@@ -13,14 +15,6 @@ using namespace pollen::test;
 BOOST_AUTO_TEST_SUITE(stan_csv_checks)
 
 namespace {
-
-std::string error_in(const std::string& text) {
-    return error_of<FileError>([&] {
-        StanCsvReader reader(std::as_bytes(std::span(text.data(), text.size())), "c.csv");
-        for (StanCsvReader::Row row; reader.next(row);) {
-        }
-    });
-}
 
 // For a cell in a column of the sampler.
 std::string error_of_cell(const std::string& column, const std::string& cell) {
@@ -210,6 +204,127 @@ BOOST_AUTO_TEST_CASE(facts_are_those_of_all_files) {
                    read_stan_csv(std::vector{a, b});
                }) ==
                b + ": is not a chain of the same run as " + a + ": delta is \"0.8\" in it, and \"0.9\" in the other");
+}
+
+// CmdStan counts steps, and writes the first of every `thin`.
+BOOST_AUTO_TEST_CASE(files_with_fewer_draws_than_they_say) {
+    const TemporaryDirectory folder;
+    const auto file = [&](int chain, int rows) {
+        std::string text =
+            "# num_samples = 8\n# num_warmup = 4\n# save_warmup = 1\n# thin = 3\n# id = " + std::to_string(chain) +
+            "\nlp__,x\n";
+        for (int k = 0; k < 2 + rows; ++k) text += "-1," + std::to_string(k) + "\n";
+        put(folder / ("chain_" + std::to_string(chain) + ".csv"), text);
+    };
+    file(1, 3);
+    file(2, 3);
+    const Draws whole = read_stan_csv(folder.path());
+    BOOST_TEST(whole.size() == 3);
+    BOOST_TEST(whole.asked == 3);
+    BOOST_TEST(!whole.interrupted);
+    BOOST_TEST(whole.incomplete.empty());
+
+    file(2, 2);
+    const Draws cut = read_stan_csv(folder.path());
+    BOOST_TEST(cut.size() == 2);
+    BOOST_TEST(cut.asked == 3);
+    BOOST_TEST(cut.interrupted);
+    BOOST_TEST(cut.incomplete == std::vector<std::string>{"chain 2 holds 2 of 3 draws"},
+               boost::test_tools::per_element());
+    const std::string warning =
+        "The files are not complete: chain 2 holds 2 of 3 draws. The run was interrupted, or a file was cut; all "
+        "chains are cut to 2 draws.";
+    BOOST_TEST(warnings(cut).back() == warning);
+    const std::string text = summary(cut);
+    BOOST_TEST(text.find("\n2 chains of 2 of 3 draws, interrupted") != text.npos, text);
+    BOOST_TEST(text.ends_with("Warning: " + warning + "\n"), text);
+
+    file(1, 0);
+    BOOST_TEST(summary(read_stan_csv(folder.path())) ==
+               "no draws: chain 1 holds 0 of 3 draws, chain 2 holds 2 of 3 draws\n");
+    file(2, 4);
+    BOOST_TEST(error_of<FileError>([&] { read_stan_csv(folder.path()); }) ==
+               folder / "chain_2.csv: line 12: is a row too many: the header announces 3 draws");
+    // Without a header nobody knows.
+    put(folder / "chain_2.csv", "lp__,x\n1,2\n");
+    BOOST_TEST(!read_stan_csv(folder / "chain_2.csv").interrupted);
+    BOOST_TEST(!StanCsvReader(folder / "chain_2.csv").announced());
+}
+
+BOOST_AUTO_TEST_CASE(a_last_line_without_an_end_does_not_count) {
+    const std::string text = "lp__,x\n1,2\n3,4.5";
+    StanCsvReader reader(bytes_of(text), "c.csv");
+    StanCsvReader::Row row;
+    BOOST_TEST(reader.next(row));
+    BOOST_TEST(!reader.next(row));
+    BOOST_TEST(reader.cut_short());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_has_its_line) {
+    BOOST_TEST(error_in("") == "c.csv: there is no line of column names; is it a file of draws?");
+    BOOST_TEST(error_in("x,y\n") == "c.csv: line 1: the first column is \"x\"; lp__ is expected in a file of draws");
+    BOOST_TEST(error_in("lp__,lp__,y\n") == "c.csv: line 1: the column lp__ comes twice");
+    BOOST_TEST(error_in("lp__,y,y\n") == "c.csv: line 1: column 3 (\"y\") is out of place or comes twice");
+    BOOST_TEST(error_in("lp__,y,z__\n") == "c.csv: line 1: column 3 (\"z__\") is out of place or comes twice");
+    BOOST_TEST(error_in("lp__,y.2\n") ==
+               "c.csv: line 1: the 1 columns of \"y\" are not those of an array up to \"y.2\"");
+    BOOST_TEST(error_in("lp__,w.1.1,w.1.2,w.2.1,w.2.2\n") ==
+               "c.csv: line 1: the column \"w.1.2\" is out of place; the first index runs fastest, from 1");
+    BOOST_TEST(error_in("lp__,y.9223372036854775807.9223372036854775807\n")
+                   .starts_with("c.csv: line 1: the 1 columns of \"y\" are not those of an array"));
+    BOOST_TEST(error_in("# a\nlp__,y\n1,2\n3\n") == "c.csv: line 4: has 1 cells; there are 2 columns");
+    BOOST_TEST(error_in("lp__,y\n1,2,3\n") == "c.csv: line 2: has 3 cells; there are 2 columns");
+    BOOST_TEST(error_in("lp__,y\n1,2abc\n") == "c.csv: line 2: column 2: \"2abc\" is not a number");
+    BOOST_TEST(error_in("lp__,treedepth__,y\n1,-3,2\n") ==
+               "c.csv: line 2: treedepth__ is -3; it must be a whole number from 0 up");
+    BOOST_TEST(error_in("# thin = 0\nlp__,y\n") == "c.csv: line 1: thin: \"0\" is not a whole number from 1 up");
+    BOOST_TEST(error_in(std::string("lp__,y\n1,\0\n", 11)) == "c.csv: line 2: has a NUL byte; this is not a text file");
+    // Blank lines may be before the names of the columns, and after the last row.
+    BOOST_TEST(error_in("\n# a\n\nlp__,y\n1,2\n \n# b\n\n") == "");
+    BOOST_TEST(error_in("lp__,y\n1,2\n\n1,2\n") == "c.csv: line 3: is blank, and rows of draws follow it");
+    BOOST_TEST(error_in("lp__,y\n\t\n# a\n1,2\n") == "c.csv: line 2: is blank, and rows of draws follow it");
+    const std::string ends =
+        "has a carriage return (CR) that does not end it; lines must end with LF, or with CR and LF";
+    BOOST_TEST(error_in("lp__,y\r\n1,2\r\n1,3\r") == "");
+    BOOST_TEST(error_in("lp__,y\r1,2\r1,3\r") == "c.csv: line 1: " + ends);
+    BOOST_TEST(error_in("lp__,y\n1,2\n1,3\r1,4\n") == "c.csv: line 3: " + ends);
+    BOOST_TEST(error_in("lp__,y\n# a\r1,2\n1,4\n") == "c.csv: line 2: " + ends);
+    BOOST_TEST(error_in("lp__,y\n1,2\n1,3\r1,4") == "c.csv: line 3: " + ends);
+    BOOST_TEST(error_of<FileError>([] { StanCsvReader("/nowhere/c.csv"); }) ==
+               "/nowhere/c.csv: cannot be opened: No such file or directory");
+    BOOST_TEST(error_of<FileError>([] { StanCsvReader("/dev/zero"); }) == "/dev/zero: is not a regular file");
+    const TemporaryDirectory folder;
+    put(folder / "a.csv", "lp__,x\n1,2\n");
+    put(folder / "b.csv", "lp__,y\n1,2\n");
+    const std::vector<std::string> both{folder / "a.csv", folder / "b.csv"};
+    BOOST_TEST(error_of<FileError>([&] { read_stan_csv(both); }) ==
+               both[1] + ": its columns are not those of " + both[0]);
+    put(folder / "a.csv", std::string(1'000'000, '1'));
+    BOOST_TEST(error_of<FileError>([&] { StanCsvReader(both[0], {.max_bytes = 1000}); }) ==
+               both[0] + ": line 1: is longer than the limit of 1000 bytes");
+}
+
+// Messages say which limit it is.
+BOOST_AUTO_TEST_CASE(memory_limits) {
+    const TemporaryDirectory folder;
+    const std::string path = folder / "a.csv";
+    const auto error = [&](std::int64_t rows, const ReadLimits& limits) {
+        std::string text = "lp__,x\n";
+        for (std::int64_t k = 0; k < rows; ++k) text += "1,2\n";
+        put(path, text);
+        return error_of<FileError>([&] { read_stan_csv(path, limits); });
+    };
+    // A row counts as three times 1 + 9 numbers.
+    BOOST_TEST(error(10, {.max_memory = 2400}) == "");
+    BOOST_TEST(error(10, {.max_memory = 2399}) ==
+               path + ": the draws so far take 2400 bytes, more than the limit of 2399 (ReadLimits::max_memory)");
+    BOOST_TEST(error(10, {.max_bytes = 2353}) == "");
+    BOOST_TEST(error(10, {.max_bytes = 2352}) ==
+               path + ": the draws so far take 2400 bytes, more than the limit of 2399" + by_max_bytes(2352, 47));
+    BOOST_TEST(error(209'716, {}) ==
+               path + ": the draws so far take 50331840 bytes, more than the limit of 50331648" + by_default);
+    BOOST_TEST(error_in("lp__,x,y\n1,2,3\n", {.max_memory = 10}) ==
+               "c.csv: line 1: the columns take 96 bytes, more than the limit of 10 (ReadLimits::max_memory)");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 #include "../../support.hpp"
 #include "run_files.hpp"
+#include "short_run.hpp"
 #include "walk_sampler.hpp"
 
 #include <pollen/autograd/parallel.hpp>
@@ -36,10 +37,6 @@ BOOST_AUTO_TEST_SUITE(run_chains_)
 
 namespace {
 
-RunOptions quiet(std::int64_t warmup = 50, std::int64_t draws = 60) {
-    return {.chains = 3, .warmup = warmup, .draws = draws, .seed = 7, .show = Show::nothing};
-}
-
 bool same_bits(const Tensor<double>& a, const Tensor<double>& b) {
     return a.shape() == b.shape() &&
            std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(double)) == 0;
@@ -53,7 +50,7 @@ std::string error_at(const RunOptions& options, const Walk& walk = {}) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(draws_have_names_shapes_and_statistics) {
-    const Draws draws = run_chains(shapes_model<double>(), Walk{.weight = 3}, quiet());
+    const Draws draws = run_chains(shapes_model<double>(), Walk{.weight = 3}, short_run());
     BOOST_TEST(draws.values.shape() == (Shape{3, 60, 9}));
     BOOST_TEST(draws["x"].shape() == (Shape{3, 60}));
     BOOST_TEST(draws["w"].shape() == (Shape{3, 60, 2, 3}));
@@ -105,8 +102,8 @@ BOOST_AUTO_TEST_CASE(an_element_of_many_is_found_by_its_index) {
 BOOST_AUTO_TEST_CASE(the_number_of_threads_changes_no_bit) {
     for (const bool single : {false, true}) {
         const auto run = [&] {
-            return single ? run_chains(shapes_model<float>(), Walk{}, quiet())
-                          : run_chains(shapes_model<double>(), Walk{}, quiet());
+            return single ? run_chains(shapes_model<float>(), Walk{}, short_run())
+                          : run_chains(shapes_model<double>(), Walk{}, short_run());
         };
         Draws one, other;
         with_threads(1, [&] { one = run(); });
@@ -127,7 +124,7 @@ BOOST_AUTO_TEST_CASE(nor_does_it_where_one_evaluation_is_shared_by_threads) {
     const Sequential<float> net{Dense<float>(20, 120), Tanh<float>(), Dense<float>(120, 120), Tanh<float>(),
                                 Dense<float>(120, 1)};
     const NetworkPotential<float> potential(net, Gaussian<float>::known(1), data);
-    RunOptions options = quiet(6, 4);
+    RunOptions options = short_run(6, 4);
     options.chains = 2;
     options.radius = 0.1;
     const auto check = [&](const auto& sampler) {
@@ -144,7 +141,7 @@ BOOST_AUTO_TEST_CASE(nor_does_it_where_one_evaluation_is_shared_by_threads) {
 }
 
 BOOST_AUTO_TEST_CASE(thinning_keeps_the_last_step_of_each_draw) {
-    RunOptions options = quiet(20, 90);
+    RunOptions options = short_run(20, 90);
     const Draws all = run_chains(shapes_model<double>(), Walk{}, options);
     options.draws = 30;
     options.thin = 3;
@@ -153,7 +150,7 @@ BOOST_AUTO_TEST_CASE(thinning_keeps_the_last_step_of_each_draw) {
 }
 
 BOOST_AUTO_TEST_CASE(starts_are_used) {
-    RunOptions options = quiet(0, 1);
+    RunOptions options = short_run(0, 1);
     options.starts = {{10, 0, 1, 2, 3, 4, 5, 6}, {20, 0, 1, 2, 3, 4, 5, 6}, {30, 0, 1, 2, 3, 4, 5, 6}};
     const Draws draws = run_chains(shapes_model<double>(), Walk{.scale = 1e-9}, options);
     for (std::int64_t c = 0; c < 3; ++c)
@@ -171,7 +168,7 @@ BOOST_AUTO_TEST_CASE(starts_are_used) {
 
 BOOST_AUTO_TEST_CASE(files_hold_the_same_draws_as_the_memory) {
     const TemporaryDirectory folder;
-    RunOptions options = quiet();
+    RunOptions options = short_run();
     options.directory = folder / "deep/down";
     options.save_warmup = true;
     options.flush_every = 7;
@@ -207,7 +204,7 @@ BOOST_AUTO_TEST_CASE(energies_that_are_not_numbers_are_counted) {
         const auto x = m.real("x");
         m.prior(x * x * -0.5 + sqrt(x + 1.0) * 0.0);
     });
-    RunOptions options = quiet(0, 200);
+    RunOptions options = short_run(0, 200);
     options.starts = {{0}};
     const Draws draws = run_chains(model, Walk{.scale = 2}, options);
     std::int64_t count = 0;
@@ -223,7 +220,7 @@ BOOST_AUTO_TEST_CASE(energies_that_are_not_numbers_are_counted) {
 
 BOOST_AUTO_TEST_CASE(options_that_cannot_be) {
     const auto with = [](auto change) {
-        RunOptions options = quiet();
+        RunOptions options = short_run();
         change(options);
         return error_at<ValueError>(options);
     };
@@ -249,11 +246,11 @@ BOOST_AUTO_TEST_CASE(options_that_cannot_be) {
 // What chains keep counts, before they take it: two matrices of numbers and two in double each, for a dense metric.
 BOOST_AUTO_TEST_CASE(dense_metrics_are_part_of_the_memory) {
     const ModelPotential<double> model([](Model<double>& m) { m.prior(sum(square(m.real("x", {20000}))) * -0.5); });
-    BOOST_TEST(error_of<ValueError>([&] { run_chains(model, Nuts{.metric = MetricKind::dense}, quiet(100, 1)); }) ==
+    BOOST_TEST(error_of<ValueError>([&] { run_chains(model, Nuts{.metric = MetricKind::dense}, short_run(100, 1)); }) ==
                "run_chains: 3 chains of 1 draws of 20000 numbers need 38.5 GB of memory (480 kB of draws, 38.5 GB of "
                "chains), more than max_memory, 4.29 GB; take a diagonal metric, or run fewer chains");
     // With files a state is there three times while it is saved; what to do is the same.
-    RunOptions saved = quiet(100, 1);
+    RunOptions saved = short_run(100, 1);
     saved.directory = "/nowhere";
     BOOST_TEST(error_of<ValueError>([&] { run_chains(model, Nuts{.metric = MetricKind::dense}, saved); }) ==
                "run_chains: 3 chains of 1 draws of 20000 numbers need 115 GB of memory (480 kB of draws, 15.3 MB of "
@@ -266,7 +263,7 @@ BOOST_AUTO_TEST_CASE(dense_metrics_are_part_of_the_memory) {
     BOOST_TEST(error_of<ValueError>([&] { run_chains(named, Walk{}, saved); }).find(" 27.1 MB of file buffers") !=
                std::string::npos);
     // The advice is for the sampler that was asked for.
-    RunOptions little = quiet(100, 1);
+    RunOptions little = short_run(100, 1);
     little.max_memory = 1000;
     BOOST_TEST(error_of<ValueError>([&] {
                    run_chains(model, Sghmc{.step_size = 0.01}, little);
@@ -326,7 +323,7 @@ BOOST_AUTO_TEST_CASE(progress_says_how_far_a_chain_is) {
 
 BOOST_AUTO_TEST_CASE(no_draws_at_all) {
     const TemporaryDirectory folder;
-    RunOptions options = quiet(5, 0);
+    RunOptions options = short_run(5, 0);
     options.directory = folder.path();
     const Draws draws = run_chains(shapes_model<double>(), Walk{}, options);
     BOOST_TEST(draws.values.shape() == (Shape{3, 0, 9}));

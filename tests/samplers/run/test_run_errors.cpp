@@ -1,5 +1,6 @@
 #include "../../support.hpp"
 #include "run_files.hpp"
+#include "short_run.hpp"
 #include "walk_sampler.hpp"
 
 #include <pollen/autograd/parallel.hpp>
@@ -19,14 +20,6 @@ using namespace pollen::test;
 // What a run throws if one of its chains throws.
 BOOST_AUTO_TEST_SUITE(run_errors)
 
-namespace {
-
-RunOptions three_chains(std::int64_t warmup = 50, std::int64_t draws = 60) {
-    return {.chains = 3, .warmup = warmup, .draws = draws, .seed = 7, .show = Show::nothing};
-}
-
-}  // namespace
-
 // Whatever is thrown, an error of pollen's says in which chain.
 BOOST_AUTO_TEST_CASE(anything_that_is_thrown_names_the_chain) {
     const auto error = [](auto thrown, std::int64_t at) {
@@ -36,7 +29,7 @@ BOOST_AUTO_TEST_CASE(anything_that_is_thrown_names_the_chain) {
             if (!slope.empty()) slope[0] = 0;
             return 0.0;
         });
-        RunOptions options = three_chains(0, 100);
+        RunOptions options = short_run(0, 100);
         options.chains = 1;
         return error_of<Error>([&] { run_chains(potential, Walk{}, options); });
     };
@@ -54,7 +47,7 @@ BOOST_AUTO_TEST_CASE(anything_that_is_thrown_names_the_chain) {
 
 BOOST_AUTO_TEST_CASE(a_fault_in_one_chain_keeps_what_all_have_drawn) {
     const TemporaryDirectory folder;
-    RunOptions options = three_chains();
+    RunOptions options = short_run();
     const Draws good = run_chains(shapes_model<double>(), Walk{}, options);
     options.directory = folder / "run";
     std::shared_ptr<Draws> kept;
@@ -87,16 +80,16 @@ BOOST_AUTO_TEST_CASE(a_model_that_throws_names_the_chain) {
         if (x.item() > 5) throw std::logic_error("x is large");
         m.prior(x * x * -0.5);
     });
-    RunOptions options = three_chains();
+    RunOptions options = short_run();
     options.starts = {{0}, {1}, {6}};
     BOOST_TEST(error_of<Error>([&] { run_chains(model, Walk{}, options); }) == "run_chains: chain 3: x is large");
-    options = three_chains(0, 200);
+    options = short_run(0, 200);
     options.starts = {{0}, {4.99}, {0}};
     BOOST_TEST(error_of<RunError>([&] { run_chains(model, Walk{.scale = 0.1}, options); }) ==
                "run_chains: chain 2: x is large");
     const auto undefined = ModelPotential<double>([](Model<double>& m) { m.prior(log(m.real("x") * 0.0 - 1.0)); });
     BOOST_TEST(error_of<ValueError>([&] {
-                   run_chains(undefined, Walk{}, three_chains());
+                   run_chains(undefined, Walk{}, short_run());
                }).starts_with("run_chains: chain 1: find_start: no starting point in 100 attempts: "));
 }
 

@@ -1,5 +1,6 @@
 #include "../../support.hpp"
 #include "run_files.hpp"
+#include "short_run.hpp"
 #include "walk_sampler.hpp"
 
 #include <pollen/samplers/diagnostics/diagnostics.hpp>
@@ -24,17 +25,9 @@ using namespace pollen::test;
 // What a run says of itself: facts in its files, weights, divergences, temperatures.
 BOOST_AUTO_TEST_SUITE(run_reports)
 
-namespace {
-
-RunOptions quiet(std::int64_t warmup = 50, std::int64_t draws = 60) {
-    return {.chains = 3, .warmup = warmup, .draws = draws, .seed = 7, .show = Show::nothing};
-}
-
-}  // namespace
-
 BOOST_AUTO_TEST_CASE(files_say_what_the_sampler_does) {
     const TemporaryDirectory folder;
-    RunOptions options = quiet(60, 10);
+    RunOptions options = short_run(60, 10);
     options.directory = folder.path();
     const Draws draws = run_chains(
         shapes_model<double>(), Nuts{.max_depth = 2, .target_acceptance = 0.95, .metric = MetricKind::dense}, options);
@@ -54,7 +47,7 @@ BOOST_AUTO_TEST_CASE(files_say_what_the_sampler_does) {
 
 BOOST_AUTO_TEST_CASE(a_sampler_says_whether_its_draws_are_weighted) {
     const TemporaryDirectory folder;
-    RunOptions options = quiet(0, 20);
+    RunOptions options = short_run(0, 20);
     options.directory = folder / "changing";
     // The first step is 1.
     const Schedule changing("1 / (1 + t)", [](std::int64_t t) { return 1 / (1 + static_cast<double>(t)); });
@@ -109,7 +102,7 @@ BOOST_AUTO_TEST_CASE(weights_make_the_summary_of_cyclical_steps_right) {
 }
 
 BOOST_AUTO_TEST_CASE(thinning_hides_no_divergence) {
-    RunOptions options = quiet(10, 40);
+    RunOptions options = short_run(10, 40);
     options.thin = 2;
     const Draws draws = run_chains(shapes_model<double>(), Walk{.diverges = true}, options);
     for (const ChainRecord& r : draws.chains) {
@@ -225,7 +218,7 @@ BOOST_AUTO_TEST_CASE(ebfmi_is_that_of_all_steps) {
         const auto v = m.real("v");
         m.prior(square(v) * (-0.5 / 9) - sum(square(m.real("x", {9}))) * exp(-v) * 0.5 - v * 4.5);
     });
-    RunOptions options = quiet(200, 2000);
+    RunOptions options = short_run(200, 2000);
     const Draws all = run_chains(model, Hmc{.step_size = 0.1, .steps = 5, .warmup = {.step_size = false}}, options);
     options.draws = 100;
     options.thin = 20;
@@ -247,7 +240,7 @@ BOOST_AUTO_TEST_CASE(ebfmi_is_that_of_all_steps) {
 // Momenta that are kept change the energy slowly by design.
 BOOST_AUTO_TEST_CASE(no_ebfmi_without_fresh_momenta) {
     const TemporaryDirectory folder;
-    RunOptions options = quiet();
+    RunOptions options = short_run();
     const auto says = [](const Draws& draws) { return summary(draws).find("E-BFMI") != std::string::npos; };
     BOOST_TEST(says(run_chains(shapes_model<double>(), Hmc{}, options)));
     options.directory = folder / "hmc";
@@ -262,7 +255,7 @@ BOOST_AUTO_TEST_CASE(no_ebfmi_without_fresh_momenta) {
 BOOST_AUTO_TEST_CASE(files_say_how_it_was_adapted) {
     const TemporaryDirectory folder;
     const auto header = [&](const std::string& name, const auto& sampler, std::int64_t warmup) {
-        RunOptions options = quiet(warmup, 2);
+        RunOptions options = short_run(warmup, 2);
         options.directory = folder / name;
         const Draws draws = run_chains(shapes_model<double>(), sampler, options);
         BOOST_TEST(std::isnan(draws.facts.target_acceptance) ==
@@ -279,7 +272,7 @@ BOOST_AUTO_TEST_CASE(files_say_how_it_was_adapted) {
 }
 
 BOOST_AUTO_TEST_CASE(some_quantities) {
-    const Draws draws = run_chains(shapes_model<double>(), Nuts{}, quiet(100, 200));
+    const Draws draws = run_chains(shapes_model<double>(), Nuts{}, short_run(100, 200));
     const std::string all = summary(draws), some = summary(draws, {"s", "w[2,1]"});
     const auto line = [](const std::string& text, const std::string& begin) {
         const std::size_t at = text.find("\n" + begin);
@@ -301,7 +294,7 @@ BOOST_AUTO_TEST_CASE(some_quantities) {
 
 // A run without draws that count says so, in place of a table.
 BOOST_AUTO_TEST_CASE(summary_without_draws) {
-    const Draws none = run_chains(shapes_model<double>(), Nuts{}, quiet(20, 0));
+    const Draws none = run_chains(shapes_model<double>(), Nuts{}, short_run(20, 0));
     BOOST_TEST(summary(none) == "no draws: none were asked for\n");
     BOOST_TEST(warnings(none).size() == 1);
     Draws stopped = none;
@@ -318,14 +311,14 @@ BOOST_AUTO_TEST_CASE(summary_without_draws) {
     stopped.thin = 5;
     stopped.files = {};
     BOOST_TEST(summary(stopped) == "no draws yet: interrupted after step 403 of 5400\n");
-    Draws weightless = run_chains(shapes_model<double>(), Walk{}, quiet(20, 30));
+    Draws weightless = run_chains(shapes_model<double>(), Walk{}, short_run(20, 30));
     for (ChainRecord& r : weightless.chains) r.weight.assign(30, 0.0);
     const std::string why =
         "no draws that count: the weight of all 30 is 0; they fell into the exploration part of a cycle, or their "
         "steps were 0";
     BOOST_TEST(summary(weightless) == why + "\n");
     BOOST_TEST(warnings(weightless)[0] == why);
-    Draws half = run_chains(shapes_model<double>(), Walk{}, quiet(20, 30));
+    Draws half = run_chains(shapes_model<double>(), Walk{}, short_run(20, 30));
     half.interrupted = true;
     half.asked = 100;
     BOOST_TEST(summary(half).find("\n3 chains of 30 of 100 draws, interrupted; ") != std::string::npos);
@@ -350,7 +343,7 @@ BOOST_AUTO_TEST_CASE(interrupted_runs_say_how_far_they_came) {
 }
 
 BOOST_AUTO_TEST_CASE(cyclical_runs_whose_draws_cannot_count_do_not_start) {
-    BOOST_TEST(error_of<ValueError>([] { run_chains(shapes_model<double>(), Cyclical{}, quiet(50, 100)); }) ==
+    BOOST_TEST(error_of<ValueError>([] { run_chains(shapes_model<double>(), Cyclical{}, short_run(50, 100)); }) ==
                "run_chains: chain 1: Cyclical: all draws fall into the exploration part: Cyclical has .steps = 1000, "
                "the run has 150; set .steps to warmup + draws * thin, or make cycles shorter");
 }
