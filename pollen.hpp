@@ -32,6 +32,7 @@
 #include <pollen/data/sets/dataset.hpp>
 #include <pollen/data/sets/embedded.hpp>
 #include <pollen/data/sets/image_set.hpp>
+#include <pollen/data/sets/spread.hpp>
 #include <pollen/data/sets/table.hpp>
 #include <pollen/nn/distributions.hpp>
 #include <pollen/nn/layers.hpp>
