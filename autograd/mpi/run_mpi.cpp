@@ -1,6 +1,8 @@
 #include <pollen/autograd/mpi/run_mpi.hpp>
 
 #include <pollen/autograd/mpi/detail/mpi_group.hpp>
+#include <pollen/autograd/mpi/detail/threads_of_rank.hpp>
+#include <pollen/autograd/parallel.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -63,7 +65,7 @@ int run_mpi(const std::function<void(Group&)>& f) {
     const Mpi mpi;
     MpiGroup group(MPI_COMM_WORLD);
     try {
-        f(group);
+        with_threads(threads_of_rank(MPI_COMM_WORLD), [&] { f(group); });
         const Group::Call end(group, "the end of run_mpi");
         return EXIT_SUCCESS;
     } catch (const GroupError& error) {

@@ -15,6 +15,9 @@ namespace pollen {
 //
 // and then `mpirun -n 4 ./program`. A program that is started without mpirun has a group of one.
 //
+// Processes that may use the same cores of a machine share them: parallel loops in f use the number of cores of the
+// process, divided by the number of processes that are bound to them. To use another number, call with_threads() in f.
+//
 // If f throws:
 // - what all ranks know of, a GroupError: rank 0 writes the message to the standard error output, and all ranks return.
 // - anything else: this rank writes "rank 3 of 8: message" and ends the whole job at once by MPI_Abort. A group of one

@@ -23,7 +23,6 @@ struct Example::CommandLine {
     CLI::App app;
     std::vector<std::function<void(bool)>> chosen;       // sets the value for --quick where none was given
     std::vector<std::function<std::string()>> settings;  // name and value of each option, for the kept directory
-    std::string program;
 
     // read(text) returns the value, or throws.
     template <class Value, class Read>
@@ -109,7 +108,11 @@ void Example::file(const std::string& name, std::string& path, const std::string
 }
 
 int Example::run(int argc, char** argv, const std::function<void()>& body) {
-    line_->program = argv[0];
+    return run(argc, argv, pollen::Group::alone(), body);
+}
+
+int Example::run(int argc, char** argv, pollen::Group& group, const std::function<void()>& body) {
+    leads_ = group.rank() == 0;
     const std::string name = fs::path(argv[0]).filename().string();
     CLI::App& app = line_->app;
     app.name(name);
@@ -130,45 +133,62 @@ int Example::run(int argc, char** argv, const std::function<void()>& body) {
     line_->remember("--quick", quick);
     line_->remember("--seed", seed);
 
-    const auto fail = [&name](const std::string& what) {
-        // An Error makes what comes from the command line safe to print.
-        std::fprintf(stderr, "%s\n", pollen::Error(name + ": " + what).what());
-        return 2;
-    };
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp& help) {
-        return app.exit(help);
+        return leads_ ? app.exit(help) : 0;
     } catch (const CLI::ParseError& error) {
-        return fail(std::string(error.what()) + "; --help lists the options");
+        return fail(name, std::string(error.what()) + "; --help lists the options");
     } catch (const pollen::Error& error) {
-        return fail(error.what());
+        return fail(name, error.what());
     }
     for (const auto& choose : line_->chosen) choose(quick);
     out_ = out;
-    try {
+    return end(name, group, [&] {
         check_path("--out", out);
-        prepare();
-        std::setvbuf(stdout, nullptr, _IOLBF, 0);  // results of a long run are seen in a pipe, too
-        std::printf("%s\n%s\n\n", about_.c_str(),
-                    quick ? "Quick: a small version, to see that it works. Figures mean little."
-                          : ("Takes about " + time_ + " on two cores.").c_str());
+        group.together([&] {
+            if (leads_) prepare();
+        });
+        if (leads_) {
+            std::setvbuf(stdout, nullptr, _IOLBF, 0);  // results of a long run are seen in a pipe, too
+            std::printf("%s\n%s\n\n", about_.c_str(),
+                        quick ? "Quick: a small version, to see that it works. Figures mean little."
+                              : ("Takes about " + time_ + " on two cores.").c_str());
+        }
         body();
+    });
+}
+
+// Prints why the example ends, on rank 0, and returns what main() returns.
+int Example::fail(const std::string& name, const std::string& what) const {
+    // An Error makes what comes from the command line safe to print.
+    if (leads_) std::fprintf(stderr, "%s\n", pollen::Error(name + ": " + what).what());
+    return 2;
+}
+
+// Calls f(), and says how it ended.
+int Example::end(const std::string& name, pollen::Group& group, const std::function<void()>& f) const {
+    try {
+        f();
     } catch (const Interrupted& stopped) {
         const std::string where = stopped.stage.empty() ? "from here" : "with " + stopped.stage + " from its beginning";
-        std::fprintf(
-            stderr, "\n%s: stopped. The same command %s.\n", name.c_str(),
-            has_kept() && !quick ? ("goes on " + where + ", with --new it begins anew").c_str() : "begins anew");
+        if (leads_)
+            std::fprintf(
+                stderr, "\n%s: stopped. The same command %s.\n", name.c_str(),
+                has_kept() && !quick ? ("goes on " + where + ", with --new it begins anew").c_str() : "begins anew");
         return 130;
+    } catch (const pollen::GroupError&) {
+        throw;  // all ranks have it
     } catch (const pollen::Error& error) {
-        return fail(error.what());
+        if (group.size() > 1) group.fail(name + ": " + error.what());
+        return fail(name, error.what());
     } catch (const fs::filesystem_error& error) {
-        return fail(error.code().message() + ": " + error.path1().string() +
-                    "; --out takes a directory that can be written");
+        return fail(name, error.code().message() + ": " + error.path1().string() +
+                              "; --out takes a directory that can be written");
     } catch (const std::bad_alloc&) {
-        return fail("there is not enough memory for these options");
+        return fail(name, "there is not enough memory for these options");
     }
-    std::printf("\nResults are in %s.\n", out_.c_str());
+    if (leads_) std::printf("\nResults are in %s.\n", out_.c_str());
     return 0;
 }
 
@@ -191,7 +211,7 @@ void Example::prepare() {
 
 void Example::data(const std::string& path, std::int64_t items) {
     settings_ += "data " + path + " " + std::to_string(items) + "\n";
-    keep_if_unchanged();
+    if (leads_) keep_if_unchanged();
 }
 
 // Empties OUT/kept where the settings so far are not those with which the last run began.
@@ -224,6 +244,6 @@ bool Example::has_kept() const {
 
 fs::path Example::kept(const std::string& name) const {
     fs::path directory = out_ / "kept" / name;
-    fs::create_directories(directory);
+    if (leads_) fs::create_directories(directory);
     return directory;
 }

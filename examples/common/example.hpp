@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pollen/autograd/support/group.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -36,6 +38,9 @@ class Example {
     // wrong, for a pollen::Error (a wrong option, a missing file, a directory that cannot be written) and 130 after
     // Ctrl-C.
     int run(int argc, char** argv, const std::function<void()>& body);
+    // The same on all ranks of a group. All call the body; rank 0 alone prints, and makes OUT. If one of them throws,
+    // all throw a GroupError.
+    int run(int argc, char** argv, pollen::Group& group, const std::function<void()>& body);
 
     bool quick = false;
     std::uint64_t seed = 1;
@@ -44,7 +49,7 @@ class Example {
     std::filesystem::path path(const std::string& name) const { return out_ / name; }
     // A directory in OUT for what an interrupted example goes on from. It is empty at the start where --new or --quick
     // is given, an option or the data differ from the last time, or the program was compiled anew. What is removed then
-    // is said on the standard error output.
+    // is said on the standard error output. On a group only rank 0 makes it.
     std::filesystem::path kept(const std::string& name) const;
     // Data that is read: its path and the number of its items. To be called before anything is kept:
     //
@@ -55,6 +60,8 @@ class Example {
 
   private:
     struct CommandLine;
+    int fail(const std::string& name, const std::string& what) const;
+    int end(const std::string& name, pollen::Group& group, const std::function<void()>& f) const;
     void prepare();
     void keep_if_unchanged();
     void forget();
@@ -65,6 +72,7 @@ class Example {
     std::string settings_;         // all that results depend on, line after line
     std::string settings_before_;  // the same of the run that kept something, as far as it can be used
     bool fresh_ = false;
+    bool leads_ = true;  // rank 0 of its group
     std::unique_ptr<CommandLine> line_;
 };
 

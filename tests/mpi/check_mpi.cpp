@@ -3,7 +3,11 @@
 
 #include <pollen/autograd/mpi/detail/mpi_group.hpp>
 #include <pollen/autograd/mpi/run_mpi.hpp>
+#include <pollen/autograd/parallel.hpp>
 
+#include <sys/sysinfo.h>
+
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -20,6 +24,13 @@ void check_all(Group& group) {
     require(wrong_sums<double>(group, in_tree_order, 7) == 0, "sums of doubles");
     require(wrong_columns<double>(group, uneven_shares(7, group.size(), 5), 300000, in_tree_order) == 0, "long rows");
     if (group.size() > 2) require(wrong_sums<double>(group, in_rank_order, 7) > 0, "a sum in the order of the ranks");
+}
+
+// All processes are on this machine. Together they use no more threads than it has cores, or one each.
+void check_threads(Group& group) {
+    int threads = 0;
+    for (const std::string& text : group.all_gather(std::to_string(thread_count()))) threads += std::stoi(text);
+    require(threads <= std::max(get_nprocs(), group.size()), std::to_string(threads) + " threads");
 }
 
 // Groups that end in failure, each a group of its own.
@@ -53,6 +64,7 @@ int run(const std::string& what) {
             MpiGroup small(MPI_COMM_WORLD, 1000);  // all but the shortest messages go in pieces
             check_all(small);
             check_failures(group);
+            check_threads(group);
             if (group.rank() == 0) std::cout << "all is well on " << group.size() << " ranks" << std::endl;
         });
     }
