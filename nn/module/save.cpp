@@ -1,10 +1,20 @@
 #include <pollen/nn/module/save.hpp>
 
+#include <pollen/data/formats/detail/sealed_tensors.hpp>
 #include <pollen/nn/module/structure.hpp>
 
 #include <algorithm>
 
 namespace pollen {
+
+namespace {
+
+constexpr detail::Seal network_seal{
+    "network", "1", "a saved network", "pollen.",
+    "; load another copy of it, or save the network again. If a program has changed it on purpose, remove the texts "
+    "that begin with pollen. from its metadata"};
+
+}  // namespace
 
 template <Real T>
 void put_parameters(TensorFile& file, const std::string& prefix, const Parameters<T>& parameters,
@@ -48,7 +58,7 @@ void write(const std::string& path, const Module<T>& module, const HasParameters
            const std::map<std::string, std::string>& about) {
     TensorFile file = tensors_of(module, all_of(module, likelihood));
     file.metadata = about;
-    write_safetensors(path, file);
+    detail::write_sealed(path, std::move(file), network_seal);
 }
 
 // Tries everything on a copy first: a file that does not fit leaves the network as it is.
@@ -73,6 +83,16 @@ void take(const TensorFile& file, Module<T>& module, HasParameters<T>* likelihoo
 
 }  // namespace
 
+TensorFile parse_saved(Bytes bytes, const std::string& name, const ReadLimits& limits) {
+    TensorFile file = parse_safetensors(bytes, name, limits);
+    if (detail::has_seal(file, network_seal)) detail::check_seal(bytes, file, network_seal);
+    return file;
+}
+
+TensorFile read_saved(const std::string& path, const ReadLimits& limits) {
+    return parse_saved(read_bytes(path, limits), path, limits);
+}
+
 template <Real T>
 TensorFile to_tensors(const Module<T>& module) {
     return tensors_of(module, Parameters<T>(module));
@@ -90,7 +110,7 @@ void save(const std::string& path, const Module<T>& module, const std::map<std::
 
 template <Real T>
 void load(const std::string& path, Module<T>& module) {
-    take<T>(read_safetensors(path), module, nullptr);
+    take<T>(read_saved(path), module, nullptr);
 }
 
 template <Real T>
@@ -101,7 +121,7 @@ void save(const std::string& path, const Module<T>& module, const HasParameters<
 
 template <Real T>
 void load(const std::string& path, Module<T>& module, HasParameters<T>& likelihood) {
-    take(read_safetensors(path), module, &likelihood);
+    take(read_saved(path), module, &likelihood);
 }
 
 #define POLLEN_INSTANTIATE(T)                                                                                \

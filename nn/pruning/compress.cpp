@@ -81,7 +81,7 @@ Part<T> compressed_from(const TensorFile& file, const Module<T>& form) {
 
 template <Real T>
 Part<T> load_compressed(const std::string& path, const Module<T>& form) {
-    return compressed_from(read_safetensors(path), form);
+    return compressed_from(read_saved(path), form);
 }
 
 template <Real T>
