@@ -1,6 +1,7 @@
 #include <pollen/data/formats/npy.hpp>
 
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/data/formats/detail/exact_integer.hpp>
 #include <pollen/data/formats/detail/half.hpp>
 #include <pollen/data/formats/detail/npy_header.hpp>
 #include <pollen/data/io/atomic_file.hpp>
@@ -46,12 +47,9 @@ const char* problem(From value) {
     if constexpr (std::is_integral_v<From> && std::is_integral_v<T>) {
         return std::in_range<T>(value) ? nullptr : "does not fit int32, which is -2147483648 to 2147483647";
     } else if constexpr (std::is_integral_v<From>) {
-        const auto size = value < From(0) ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-        const bool exact = size == 0 || static_cast<int>(std::bit_width(size)) - std::countr_zero(size) <=
-                                            std::numeric_limits<T>::digits;
-        return exact                      ? nullptr
-               : std::is_same_v<T, float> ? "is an integer that float cannot hold exactly"
-                                          : "is an integer that double cannot hold exactly";
+        return detail::holds_exactly<T>(value) ? nullptr
+               : std::is_same_v<T, float>      ? "is an integer that float cannot hold exactly; read it as double"
+                                               : "is an integer that double cannot hold exactly";
     } else if constexpr (std::is_integral_v<T>) {
         const double x = value;
         if (!(x >= -2147483648.0 && x <= 2147483647.0)) return "does not fit int32, which is -2147483648 to 2147483647";
