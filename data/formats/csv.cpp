@@ -30,9 +30,9 @@ std::string_view trimmed(std::string_view text) {
 
 [[noreturn]] void fail_number(const CsvRecords& records, const std::string& label, const CsvCell& cell, double value) {
     const std::string text = label + ": " + printable(cell.text());
+    if (!detail::fits_double(cell.text(), value)) records.fail(text + " " + detail::range_text(value));
     if (std::isinf(value)) records.fail(text + " is not a finite number");
-    if (std::isnan(value)) records.fail(text + " is a missing number; Missing::nan would read it as NaN");
-    records.fail(text + " is not a number");
+    records.fail(text + " is a missing number; Missing::nan would read it as NaN");
 }
 
 CsvRecords first_record(Bytes bytes, const std::string& name, const CsvOptions& options) {
@@ -97,8 +97,10 @@ Table parse_csv(Bytes bytes, const std::string& name, const CsvOptions& options)
             const CsvCell& cell = records.cells()[columns.cells[k]];
             double value = 0;
             const bool fine = parse_csv_number(cell, value);
-            if (!fine || !(std::isfinite(value) || (nan_allowed && std::isnan(value))))
-                fail_number(records, columns.label(k), cell, fine ? value : 0);
+            if (!fine) records.fail(columns.label(k) + ": " + printable(cell.text()) + " is not a number");
+            if (!(std::isfinite(value) || (nan_allowed && std::isnan(value))) ||
+                (value == 0 && !detail::fits_double(cell.text(), value)))
+                fail_number(records, columns.label(k), cell, value);
             *out++ = value;
         }
     }

@@ -1,9 +1,12 @@
 #include <pollen/data/formats/csv.hpp>
 
 #include <pollen/data/io/atomic_file.hpp>
+#include <pollen/data/io/detail/printable.hpp>
 
 #include <array>
 #include <charconv>
+#include <set>
+#include <string_view>
 
 namespace pollen {
 
@@ -27,7 +30,10 @@ void write_csv(const std::string& path, const std::vector<std::string>& columns,
         throw ShapeError("write_csv: values " + to_string(values.shape()) + " for " + std::to_string(columns.size()) +
                          " column names; expected (rows, " + std::to_string(columns.size()) + ")");
     std::string line;
+    std::set<std::string_view> names;
     for (const std::string& name : columns) {
+        if (!names.insert(name).second)
+            throw ValueError("write_csv: two columns have the name " + detail::printable(name));
         if (name.find('\0') != name.npos) throw ValueError("write_csv: a column name has a NUL character");
         if (!line.empty()) line += ',';
         line += cell(name);

@@ -35,6 +35,8 @@ struct Place {
     double number(std::string_view word, std::string_view text, const char* field) const {
         double value = 0;
         if (!detail::parse_number(text, value)) fail(word, std::string("the ") + field + " is not a number");
+        if ((value == 0 || std::isinf(value)) && !detail::fits_double(text, value))
+            fail(word, std::string("the ") + field + " " + detail::range_text(value));
         if (!std::isfinite(value)) fail(word, std::string("the ") + field + " is not a finite number");
         return value;
     }
@@ -60,9 +62,11 @@ void visit(std::string_view text, const std::string& name, const Target& target,
         ++place.line;
         const std::size_t eol = std::min(text.find('\n'), text.size());
         std::string_view line = text.substr(0, eol);
-        text.remove_prefix(std::min(eol + 1, text.size()));
+        const bool ended = eol < text.size();
+        text.remove_prefix(ended ? eol + 1 : eol);
+        if (ended && line.ends_with('\r')) line.remove_suffix(1);
+        if (line.find('\r') != line.npos) fail_at_line(name, place.line, detail::lone_return);
         line = line.substr(0, line.find('#'));
-        if (line.ends_with('\r')) line.remove_suffix(1);
         std::string_view word = next_word(line);
         if (word.empty()) continue;
         target(place.number(word, word, "target"));

@@ -112,9 +112,7 @@ class StanCsvReader::File {
     double number(std::string_view text, const std::string& field) const {
         double x = 0;
         if (!detail::parse_number(text, x)) lines.fail(field + ": " + detail::printable(text) + " is not a number");
-        if (!fits_double(text, x))
-            lines.fail(field + ": " + detail::printable(text) + " is too " + (x == 0 ? "small" : "large") +
-                       " for a double");
+        if (!fits_double(text, x)) lines.fail(field + ": " + detail::printable(text) + " " + detail::range_text(x));
         return x;
     }
     std::int64_t count(std::string_view text, const std::string& field, std::int64_t least) const {
