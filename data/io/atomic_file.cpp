@@ -137,6 +137,7 @@ void AtomicFile::fail(const char* step) {
 }
 
 void remove_temporaries(const std::string& directory, const std::string& name) {
+    detail::check_path(directory);
     std::error_code error;
     std::vector<std::filesystem::path> old;
     const std::string start = detail::hidden_name(name) + ".";

@@ -1,4 +1,5 @@
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/data/io/detail/file_place.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/file.hpp>
 
@@ -38,6 +39,7 @@ std::uint64_t ReadLimits::memory(std::uint64_t file_bytes) const {
 }
 
 std::vector<std::byte> read_bytes(const std::string& path, const ReadLimits& limits) {
+    detail::check_path(path);
     // A pipe would block in open() until somebody writes to it.
     const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file.number < 0) fail(path, "cannot be opened");
@@ -60,6 +62,7 @@ std::vector<std::byte> read_bytes(const std::string& path, const ReadLimits& lim
 }
 
 void make_directory(const std::string& path) {
+    detail::check_path(path);
     std::error_code error;
     std::filesystem::create_directories(path, error);
     if (!error && !std::filesystem::is_directory(path, error) && !error)

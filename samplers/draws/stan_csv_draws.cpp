@@ -1,4 +1,5 @@
 #include <pollen/data/io/atomic_file.hpp>
+#include <pollen/data/io/detail/file_place.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 #include <pollen/samplers/detail/rethrow.hpp>
@@ -204,6 +205,7 @@ Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits
 }
 
 Draws read_stan_csv(const std::string& path, const ReadLimits& limits) {
+    detail::check_path(path);
     std::error_code ignored;
     if (!std::filesystem::is_directory(path, ignored)) return read_stan_csv(std::vector{path}, limits);
     std::vector<std::string> files;

@@ -124,6 +124,19 @@ class StanCsvReader::File {
         return n;
     }
 
+    bool flag(std::string_view text, const char* field) const {
+        const bool yes = text == "1" || text == "true";
+        if (!yes && text != "0" && text != "false")
+            lines.fail(std::string(field) + ": " + detail::printable(text) + " is not 0, 1, false or true");
+        return yes;
+    }
+    MetricKind metric(std::string_view text) const {
+        if (text == "dense_e") return MetricKind::dense;
+        if (text == "diag_e") return MetricKind::diagonal;
+        if (text == "unit_e") return MetricKind::unit;
+        lines.fail("metric: " + detail::printable(text) + " is not dense_e, diag_e or unit_e");
+    }
+
     void comment(std::string_view line) {
         line.remove_prefix(1);
         if (in_metric) {
@@ -165,16 +178,13 @@ class StanCsvReader::File {
         if (key == "thin") header.thin = count(value, "thin", 1);
         if (key == "id" || key == "chain_id") header.chain = count(value, "id", 0);
         if (key == "max_depth") max_depth = std::min<std::int64_t>(count(value, "max_depth", 0), 1'000'000);
-        if (key == "save_warmup") header.save_warmup = value == "1" || value == "true";
-        if (key == "metric")
-            header.facts.metric = value == "dense_e"  ? MetricKind::dense
-                                  : value == "diag_e" ? MetricKind::diagonal
-                                                      : MetricKind::unit;
+        if (key == "save_warmup") header.save_warmup = flag(value, "save_warmup");
+        if (key == "metric") header.facts.metric = metric(value);
         if (key == "delta") header.facts.target_acceptance = number(value, "delta");
         if (key == "gamma") header.facts.gamma = number(value, "gamma");
         if (key == "kappa") header.facts.kappa = number(value, "kappa");
         if (key == "t0") header.facts.t0 = number(value, "t0");
-        if (key == "fresh_momentum") header.facts.fresh_momentum = value != "0";
+        if (key == "fresh_momentum") header.facts.fresh_momentum = flag(value, "fresh_momentum");
         if (key == "stepsize") header.facts.step_size = number(value, "stepsize");
         if (key == "seed") std::from_chars(value.data(), value.data() + value.size(), header.seed);
         if (key == "file") header.file = value;
