@@ -1,5 +1,6 @@
 #include <pollen/data/formats/csv.hpp>
 
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/atomic_file.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 
@@ -22,9 +23,7 @@ std::string cell(const std::string& name) {
     return text + '"';
 }
 
-}  // namespace
-
-void write_csv(const std::string& path, const std::vector<std::string>& columns, const Tensor<double>& values) {
+void write_table(const std::string& path, const std::vector<std::string>& columns, const Tensor<double>& values) {
     if (columns.empty()) throw ValueError("write_csv: no columns; expected at least one name");
     if (values.rank() != 2 || values.shape()[1] != static_cast<std::int64_t>(columns.size()))
         throw ShapeError("write_csv: values " + to_string(values.shape()) + " for " + std::to_string(columns.size()) +
@@ -53,6 +52,12 @@ void write_csv(const std::string& path, const std::vector<std::string>& columns,
     line += '\n';
     file.write(line.data(), line.size());
     file.commit();
+}
+
+}  // namespace
+
+void write_csv(const std::string& path, const std::vector<std::string>& columns, const Tensor<double>& values) {
+    detail::with_errors_at(path, [&] { write_table(path, columns, values); });
 }
 
 }  // namespace pollen

@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/formats/detail/exact_integer.hpp>
 #include <pollen/data/formats/detail/idx_header.hpp>
 #include <pollen/data/io/gzip.hpp>
@@ -105,8 +106,10 @@ Tensor<T> detail::parse_idx(Bytes bytes, const std::string& name, const ReadLimi
 
 template <class T>
 Tensor<T> parse_idx(Bytes bytes, const std::string& name, const ReadLimits& limits) {
-    detail::IdxHeader header;
-    return detail::parse_idx<T>(bytes, name, limits, header);
+    return detail::with_errors_at(name, [&] {
+        detail::IdxHeader header;
+        return detail::parse_idx<T>(bytes, name, limits, header);
+    });
 }
 
 template <class T>
@@ -114,8 +117,10 @@ Tensor<T> read_idx(const std::string& path, const ReadLimits& limits) {
     return parse_idx<T>(read_bytes(path, limits), path, limits);
 }
 
+namespace {
+
 template <class T>
-std::vector<std::byte> idx_bytes(const Tensor<T>& values) {
+std::vector<std::byte> idx_file(const Tensor<T>& values) {
     if (values.rank() == 0) throw ValueError("idx_bytes: the tensor has shape (); IDX files have at least one axis");
     std::vector<std::byte> bytes{std::byte{0}, std::byte{0}, std::byte{8}, static_cast<std::byte>(values.rank())};
     for (const std::int64_t size : values.shape().sizes()) {
@@ -131,6 +136,13 @@ std::vector<std::byte> idx_bytes(const Tensor<T>& values) {
         bytes.push_back(static_cast<std::byte>(static_cast<int>(value)));
     }
     return bytes;
+}
+
+}  // namespace
+
+template <class T>
+std::vector<std::byte> idx_bytes(const Tensor<T>& values) {
+    return detail::with_errors_at("idx_bytes", [&] { return idx_file(values); });
 }
 
 template Tensor<float> parse_idx(Bytes, const std::string&, const ReadLimits&);

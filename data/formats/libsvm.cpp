@@ -1,5 +1,6 @@
 #include <pollen/data/formats/libsvm.hpp>
 
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 #include <pollen/data/io/detail/text.hpp>
@@ -80,9 +81,7 @@ void visit(std::string_view text, const std::string& name, const Target& target,
     }
 }
 
-}  // namespace
-
-Libsvm parse_libsvm(Bytes bytes, const std::string& name, const LibsvmOptions& options) {
+Libsvm libsvm_data(Bytes bytes, const std::string& name, const LibsvmOptions& options) {
     if (options.features < 0)
         throw ValueError("libsvm: " + std::to_string(options.features) + " features; expected 0 or more");
     detail::MemoryBudget budget(name, options.limits, bytes.size());
@@ -117,6 +116,12 @@ Libsvm parse_libsvm(Bytes bytes, const std::string& name, const LibsvmOptions& o
             inputs[example * features + index - 1] = value;
         });
     return data;
+}
+
+}  // namespace
+
+Libsvm parse_libsvm(Bytes bytes, const std::string& name, const LibsvmOptions& options) {
+    return detail::with_errors_at(name, [&] { return libsvm_data(bytes, name, options); });
 }
 
 Libsvm read_libsvm(const std::string& path, const LibsvmOptions& options) {

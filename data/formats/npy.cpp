@@ -1,6 +1,7 @@
 #include <pollen/data/formats/npy.hpp>
 
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/formats/detail/exact_integer.hpp>
 #include <pollen/data/formats/detail/half.hpp>
 #include <pollen/data/formats/detail/npy_header.hpp>
@@ -198,8 +199,10 @@ Tensor<T> detail::parse_npy(Bytes bytes, const std::string& name, MemoryBudget& 
 
 template <class T>
 Tensor<T> parse_npy(Bytes bytes, const std::string& name, const ReadLimits& limits) {
-    detail::MemoryBudget budget(name, limits, bytes.size());
-    return detail::parse_npy<T>(bytes, name, budget);
+    return detail::with_errors_at(name, [&] {
+        detail::MemoryBudget budget(name, limits, bytes.size());
+        return detail::parse_npy<T>(bytes, name, budget);
+    });
 }
 
 template <class T>
@@ -209,21 +212,25 @@ Tensor<T> read_npy(const std::string& path, const ReadLimits& limits) {
 
 template <class T>
 std::vector<std::byte> npy_bytes(const Tensor<T>& tensor) {
-    const std::string header = detail::npy_header_text(descr<T>, tensor.shape());
-    const auto numbers = std::as_bytes(tensor.values());
-    std::vector<std::byte> bytes;
-    detail::resize(bytes, header.size() + numbers.size(), "npy_bytes");
-    std::memcpy(bytes.data(), header.data(), header.size());
-    std::copy(numbers.begin(), numbers.end(), bytes.begin() + static_cast<std::ptrdiff_t>(header.size()));
-    return bytes;
+    return detail::with_errors_at("npy_bytes", [&] {
+        const std::string header = detail::npy_header_text(descr<T>, tensor.shape());
+        const auto numbers = std::as_bytes(tensor.values());
+        std::vector<std::byte> bytes;
+        detail::resize(bytes, header.size() + numbers.size(), "npy_bytes");
+        std::memcpy(bytes.data(), header.data(), header.size());
+        std::copy(numbers.begin(), numbers.end(), bytes.begin() + static_cast<std::ptrdiff_t>(header.size()));
+        return bytes;
+    });
 }
 
 template <class T>
 void write_npy(const std::string& path, const Tensor<T>& tensor) {
-    AtomicFile file(path);
-    file.write(detail::npy_header_text(descr<T>, tensor.shape()));
-    if (tensor.size() > 0) file.write(tensor.data(), tensor.values().size_bytes());
-    file.commit();
+    detail::with_errors_at(path, [&] {
+        AtomicFile file(path);
+        file.write(detail::npy_header_text(descr<T>, tensor.shape()));
+        if (tensor.size() > 0) file.write(tensor.data(), tensor.values().size_bytes());
+        file.commit();
+    });
 }
 
 #define POLLEN_INSTANTIATE(T)                                                          \

@@ -1,4 +1,5 @@
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/detail/file_place.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/file.hpp>
@@ -27,18 +28,7 @@ struct Descriptor {
     throw FileError(path + ": " + what + ": " + std::strerror(errno));
 }
 
-}  // namespace
-
-std::uint64_t ReadLimits::memory(std::uint64_t file_bytes) const {
-    constexpr std::uint64_t least = std::uint64_t{48} << 20, times = 48;
-    if (max_memory > 0) return max_memory;
-    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    const std::uint64_t with_file = max_bytes > most - file_bytes ? most : max_bytes + file_bytes;
-    if (file_bytes > most / times) return with_file;
-    return std::min(with_file, std::max(least, times * file_bytes));
-}
-
-std::vector<std::byte> read_bytes(const std::string& path, const ReadLimits& limits) {
+std::vector<std::byte> whole_file(const std::string& path, const ReadLimits& limits) {
     detail::check_path(path);
     // A pipe would block in open() until somebody writes to it.
     const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
@@ -59,6 +49,21 @@ std::vector<std::byte> read_bytes(const std::string& path, const ReadLimits& lim
         done += static_cast<std::size_t>(some);
     }
     return bytes;
+}
+
+}  // namespace
+
+std::uint64_t ReadLimits::memory(std::uint64_t file_bytes) const {
+    constexpr std::uint64_t least = std::uint64_t{48} << 20, times = 48;
+    if (max_memory > 0) return max_memory;
+    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    const std::uint64_t with_file = max_bytes > most - file_bytes ? most : max_bytes + file_bytes;
+    if (file_bytes > most / times) return with_file;
+    return std::min(with_file, std::max(least, times * file_bytes));
+}
+
+std::vector<std::byte> read_bytes(const std::string& path, const ReadLimits& limits) {
+    return detail::with_errors_at(path, [&] { return whole_file(path, limits); });
 }
 
 void make_directory(const std::string& path) {

@@ -1,8 +1,8 @@
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/atomic_file.hpp>
 #include <pollen/data/io/detail/file_place.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/printable.hpp>
-#include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #include <algorithm>
@@ -12,7 +12,9 @@
 
 namespace pollen {
 
-std::vector<std::string> write_stan_csv(const std::string& directory, const Draws& draws, StanCsvHeader header) {
+namespace {
+
+std::vector<std::string> write_chains(const std::string& directory, const Draws& draws, StanCsvHeader header) {
     if (draws.values.rank() != 3)
         throw ValueError("write_stan_csv: the values of the draws are not in memory (keep = false)");
     make_directory(directory);
@@ -54,8 +56,6 @@ std::vector<std::string> write_stan_csv(const std::string& directory, const Draw
     }
     return files;
 }
-
-namespace {
 
 // Finds files that are not chains of one run.
 class OneRun {
@@ -198,24 +198,35 @@ Draws read_all(std::span<const std::string> paths, const ReadLimits& limits) {
     return draws;
 }
 
+std::vector<std::string> chains_in(const std::string& directory) {
+    std::vector<std::string> files;
+    std::error_code ignored;
+    for (;;) {
+        const auto file = std::filesystem::path(directory) / ("chain_" + std::to_string(files.size() + 1) + ".csv");
+        if (!std::filesystem::exists(file, ignored)) break;
+        files.push_back(file.string());
+    }
+    if (files.empty()) throw FileError(directory + ": there is no chain_1.csv in it");
+    return files;
+}
+
 }  // namespace
+
+std::vector<std::string> write_stan_csv(const std::string& directory, const Draws& draws, StanCsvHeader header) {
+    return detail::with_errors_at(directory, [&] { return write_chains(directory, draws, std::move(header)); });
+}
 
 Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits) {
     return detail::with_errors_at("read_stan_csv", [&] { return read_all(paths, limits); });
 }
 
 Draws read_stan_csv(const std::string& path, const ReadLimits& limits) {
-    detail::check_path(path);
-    std::error_code ignored;
-    if (!std::filesystem::is_directory(path, ignored)) return read_stan_csv(std::vector{path}, limits);
-    std::vector<std::string> files;
-    for (;;) {
-        const auto file = std::filesystem::path(path) / ("chain_" + std::to_string(files.size() + 1) + ".csv");
-        if (!std::filesystem::exists(file, ignored)) break;
-        files.push_back(file.string());
-    }
-    if (files.empty()) throw FileError(path + ": there is no chain_1.csv in it");
-    return read_stan_csv(files, limits);
+    return detail::with_errors_at(path, [&] {
+        detail::check_path(path);
+        std::error_code ignored;
+        const bool many = std::filesystem::is_directory(path, ignored);
+        return read_stan_csv(many ? chains_in(path) : std::vector{path}, limits);
+    });
 }
 
 }  // namespace pollen

@@ -1,6 +1,7 @@
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 #include <pollen/data/io/detail/text.hpp>
 #include <pollen/samplers/draws/detail/csv_cell.hpp>
@@ -366,9 +367,9 @@ class StanCsvReader::File {
 };
 
 StanCsvReader::StanCsvReader(const std::string& path, const ReadLimits& limits, std::int64_t bytes)
-    : file_(std::make_unique<File>(path, limits, bytes)) {}
+    : file_(detail::with_errors_at(path, [&] { return std::make_unique<File>(path, limits, bytes); })) {}
 StanCsvReader::StanCsvReader(Bytes bytes, const std::string& name, const ReadLimits& limits)
-    : file_(std::make_unique<File>(bytes, name, limits)) {}
+    : file_(detail::with_errors_at(name, [&] { return std::make_unique<File>(bytes, name, limits); })) {}
 StanCsvReader::StanCsvReader(StanCsvReader&&) noexcept = default;
 StanCsvReader::~StanCsvReader() = default;
 
@@ -377,7 +378,9 @@ const StanCsvHeader& StanCsvReader::header() const { return file_->header; }
 std::optional<std::int64_t> StanCsvReader::announced() const {
     return file_->announced ? std::optional(file_->header.draws) : std::nullopt;
 }
-bool StanCsvReader::next(Row& row, bool values) { return file_->next(row, values); }
+bool StanCsvReader::next(Row& row, bool values) {
+    return detail::with_errors_at(file_->lines.name(), [&] { return file_->next(row, values); });
+}
 double StanCsvReader::step_size() const { return file_->adapted; }
 const std::vector<double>& StanCsvReader::inverse_metric() const { return file_->inverse_metric; }
 double StanCsvReader::warmup_seconds() const { return file_->warmup_seconds; }
