@@ -1,5 +1,6 @@
 #include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/autograd/support/detail/errors_at.hpp>
+#include <pollen/data/io/detail/file_calls.hpp>
 #include <pollen/data/io/detail/file_place.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/file.hpp>
@@ -40,14 +41,17 @@ std::vector<std::byte> whole_file(const std::string& path, const ReadLimits& lim
     const detail::MemoryBudget check_size(path, limits, size);
     std::vector<std::byte> bytes;
     detail::resize(bytes, static_cast<std::size_t>(size), path);
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-        const ssize_t some = read(file.number, bytes.data() + done, bytes.size() - done);
-        if (some < 0 && errno == EINTR) continue;
+    const auto read_some = [&](std::byte* to, std::size_t most) {
+        const ssize_t some = detail::uninterrupted([&] { return read(file.number, to, most); });
         if (some < 0) fail(path, "cannot be read");
+        return static_cast<std::size_t>(some);
+    };
+    for (std::size_t done = 0; done < bytes.size();) {
+        const std::size_t some = read_some(bytes.data() + done, bytes.size() - done);
         if (some == 0) throw FileError(path + ": became shorter while it was read");
-        done += static_cast<std::size_t>(some);
+        done += some;
     }
+    if (std::byte more{}; read_some(&more, 1) > 0) throw FileError(path + ": became longer while it was read");
     return bytes;
 }
 

@@ -9,7 +9,7 @@
 using namespace pollen;
 using namespace pollen::test;
 
-BOOST_AUTO_TEST_SUITE(paths)
+BOOST_AUTO_TEST_SUITE(files)
 
 // The system would end such a path at the NUL, and read or replace another file.
 BOOST_AUTO_TEST_CASE(a_path_with_a_nul_is_refused) {
@@ -27,6 +27,15 @@ BOOST_AUTO_TEST_CASE(a_path_with_a_nul_is_refused) {
     BOOST_TEST(error([&] { remove_temporaries(path, "x"); }) == expected);
     BOOST_TEST(contents(kept) == "as it is");
     BOOST_TEST((directory.names() == std::set<std::string>{"kept"}));
+}
+
+// What the system makes up while it is read has a size of 0.
+BOOST_AUTO_TEST_CASE(a_file_that_grows_is_refused) {
+    BOOST_TEST(error_of<FileError>([] { read_bytes("/proc/self/status"); }) ==
+               "/proc/self/status: became longer while it was read");
+    const TemporaryDirectory directory;
+    put(directory / "empty", "");
+    BOOST_TEST(read_bytes(directory / "empty").empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
