@@ -1,6 +1,7 @@
 #include <pollen/data/formats/csv.hpp>
 
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/formats/detail/csv_records.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 #include <pollen/data/io/gzip.hpp>
@@ -30,9 +31,9 @@ std::string_view trimmed(std::string_view text) {
 
 [[noreturn]] void fail_number(const CsvRecords& records, const std::string& label, const CsvCell& cell, double value) {
     const std::string text = label + ": " + printable(cell.text());
+    if (!detail::fits_double(cell.text(), value)) records.fail(text + " " + detail::range_text(value));
     if (std::isinf(value)) records.fail(text + " is not a finite number");
-    if (std::isnan(value)) records.fail(text + " is a missing number; Missing::nan would read it as NaN");
-    records.fail(text + " is not a number");
+    records.fail(text + " is a missing number; Missing::nan would read it as NaN");
 }
 
 CsvRecords first_record(Bytes bytes, const std::string& name, const CsvOptions& options) {
@@ -77,7 +78,9 @@ bool detail::parse_csv_number(const CsvCell& cell, double& value) {
 std::int64_t Table::column(const std::string& name) const { return find_column(columns, name); }
 std::int64_t TextTable::column(const std::string& name) const { return find_column(columns, name); }
 
-Table parse_csv(Bytes bytes, const std::string& name, const CsvOptions& options) {
+namespace {
+
+Table number_table(Bytes bytes, const std::string& name, const CsvOptions& options) {
     detail::MemoryBudget budget(name, options.limits, bytes.size());
     std::vector<std::byte> storage;
     bytes = expanded(bytes, name, budget, storage);
@@ -97,8 +100,10 @@ Table parse_csv(Bytes bytes, const std::string& name, const CsvOptions& options)
             const CsvCell& cell = records.cells()[columns.cells[k]];
             double value = 0;
             const bool fine = parse_csv_number(cell, value);
-            if (!fine || !(std::isfinite(value) || (nan_allowed && std::isnan(value))))
-                fail_number(records, columns.label(k), cell, fine ? value : 0);
+            if (!fine) records.fail(columns.label(k) + ": " + printable(cell.text()) + " is not a number");
+            if (!(std::isfinite(value) || (nan_allowed && std::isnan(value))) ||
+                (value == 0 && !detail::fits_double(cell.text(), value)))
+                fail_number(records, columns.label(k), cell, value);
             *out++ = value;
         }
     }
@@ -106,7 +111,7 @@ Table parse_csv(Bytes bytes, const std::string& name, const CsvOptions& options)
     return table;
 }
 
-TextTable parse_csv_text(Bytes bytes, const std::string& name, const CsvOptions& options) {
+TextTable text_table(Bytes bytes, const std::string& name, const CsvOptions& options) {
     detail::MemoryBudget budget(name, options.limits, bytes.size());
     std::vector<std::byte> storage;
     bytes = expanded(bytes, name, budget, storage);
@@ -118,6 +123,16 @@ TextTable parse_csv_text(Bytes bytes, const std::string& name, const CsvOptions&
     budget.take("table", {rows, 16 + sizeof(std::vector<std::string>) + columns.cells.size() * sizeof(std::string)});
     budget.take("text of the table", {2, bytes.size()});
     return detail::allocating(name, bytes.size(), [&] { return text_table(records, std::move(columns), rows); });
+}
+
+}  // namespace
+
+Table parse_csv(Bytes bytes, const std::string& name, const CsvOptions& options) {
+    return detail::with_errors_at(name, [&] { return number_table(bytes, name, options); });
+}
+
+TextTable parse_csv_text(Bytes bytes, const std::string& name, const CsvOptions& options) {
+    return detail::with_errors_at(name, [&] { return text_table(bytes, name, options); });
 }
 
 Table read_csv(const std::string& path, const CsvOptions& options) {

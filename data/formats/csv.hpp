@@ -16,7 +16,9 @@ struct CsvOptions {
 
     // automatic: in a table of numbers the first line is a header if one of its cells is not a number or, where columns
     // are selected, if it holds their names or if they are not all positions; in a table of text it always is one.
-    // Without a header the columns are called by their positions: 1, 2, 3 and so on.
+    // Without a header the columns are called by their positions: 1, 2, 3 and so on. With one, two columns of the same
+    // name are an error, unless others are selected; so is, where it was found automatically, a name like "1 2" or
+    // "1;2", which means another delimiter.
     Header header = Header::automatic;
 
     // What to make of a number that is left out: an empty cell, NA, ? or nan.
@@ -35,7 +37,8 @@ struct Table {
     std::int64_t column(const std::string& name) const;
 };
 
-// Numbers are written as in C++, whatever the locale is. Infinities are errors.
+// Numbers are written as in C++, whatever the locale is. Infinities are errors, and so are numbers that no double
+// holds: 1e400, which would become infinite, and 1e-400, which would become 0.
 Table parse_csv(Bytes bytes, const std::string& name, const CsvOptions& options = {});
 Table read_csv(const std::string& path, const CsvOptions& options = {});
 
@@ -51,7 +54,8 @@ TextTable parse_csv_text(Bytes bytes, const std::string& name, const CsvOptions&
 TextTable read_csv_text(const std::string& path, const CsvOptions& options = {});
 
 // A header and the numbers, (rows, columns), each in as few digits as bring the same number back. NaN is written as
-// nan, which Missing::nan reads. The file is replaced as a whole or not at all.
+// nan, which Missing::nan reads. The file is replaced as a whole or not at all. Throws a ValueError if two columns have
+// the same name.
 void write_csv(const std::string& path, const std::vector<std::string>& columns, const Tensor<double>& values);
 
 }  // namespace pollen

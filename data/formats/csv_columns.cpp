@@ -34,6 +34,43 @@ bool looks_like_header(const CsvRecords& records, const CsvOptions& options, con
            !all([&](const std::string& name) { return is_position(name, names.size()); });
 }
 
+// Whether it is several numbers, with blanks or another delimiter between them.
+bool holds_numbers(const std::string& name) {
+    constexpr const char* between = " \t,;|";
+    int count = 0;
+    double ignored = 0;
+    for (std::size_t at = name.find_first_not_of(between); at != name.npos; ++count) {
+        const std::size_t end = std::min(name.find_first_of(between, at), name.size());
+        if (!parse_number(std::string_view(name).substr(at, end - at), ignored)) return false;
+        at = name.find_first_not_of(between, end);
+    }
+    return count > 1;
+}
+
+void check_no_numbers(const CsvRecords& records, const std::vector<std::string>& names) {
+    const auto found = std::find_if(names.begin(), names.end(), holds_numbers);
+    if (found != names.end())
+        records.fail("column " + std::to_string(found - names.begin() + 1) + ": " + printable(*found) +
+                     " holds several numbers; set CsvOptions::delimiter to the character between them, or, if it is a "
+                     "name, CsvOptions::header to Header::yes");
+}
+
+// `order` are the positions of all names, in any order.
+void check_different(const CsvRecords& records, const std::vector<std::string>& names,
+                     std::vector<std::size_t>& order) {
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        const int compared = names[a].compare(names[b]);
+        return compared != 0 ? compared < 0 : a < b;
+    });
+    const auto twin = std::adjacent_find(order.begin(), order.end(),
+                                         [&](std::size_t a, std::size_t b) { return names[a] == names[b]; });
+    if (twin != order.end())
+        records.fail("columns " + std::to_string(twin[0] + 1) + " and " + std::to_string(twin[1] + 1) +
+                     " have the same name, " + printable(names[*twin]) +
+                     "; rename one, select other columns (CsvOptions::columns), or, if this line is not a header, set "
+                     "CsvOptions::header to Header::no");
+}
+
 }  // namespace
 
 std::string list_names(const std::vector<std::string>& names) {
@@ -66,6 +103,11 @@ CsvColumns csv_columns(const CsvRecords& records, const CsvOptions& options, boo
     if (options.columns.empty()) {
         columns.cells.resize(columns.width);
         std::iota(columns.cells.begin(), columns.cells.end(), std::size_t{0});
+        if (columns.header) {
+            if (numbers && options.header == CsvOptions::Header::automatic) check_no_numbers(records, names);
+            check_different(records, names, columns.cells);
+            std::sort(columns.cells.begin(), columns.cells.end());
+        }
         columns.names = std::move(names);
         return columns;
     }

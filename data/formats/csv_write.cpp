@@ -1,9 +1,13 @@
 #include <pollen/data/formats/csv.hpp>
 
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/atomic_file.hpp>
+#include <pollen/data/io/detail/printable.hpp>
 
 #include <array>
 #include <charconv>
+#include <set>
+#include <string_view>
 
 namespace pollen {
 
@@ -19,15 +23,16 @@ std::string cell(const std::string& name) {
     return text + '"';
 }
 
-}  // namespace
-
-void write_csv(const std::string& path, const std::vector<std::string>& columns, const Tensor<double>& values) {
+void write_table(const std::string& path, const std::vector<std::string>& columns, const Tensor<double>& values) {
     if (columns.empty()) throw ValueError("write_csv: no columns; expected at least one name");
     if (values.rank() != 2 || values.shape()[1] != static_cast<std::int64_t>(columns.size()))
         throw ShapeError("write_csv: values " + to_string(values.shape()) + " for " + std::to_string(columns.size()) +
                          " column names; expected (rows, " + std::to_string(columns.size()) + ")");
     std::string line;
+    std::set<std::string_view> names;
     for (const std::string& name : columns) {
+        if (!names.insert(name).second)
+            throw ValueError("write_csv: two columns have the name " + detail::printable(name));
         if (name.find('\0') != name.npos) throw ValueError("write_csv: a column name has a NUL character");
         if (!line.empty()) line += ',';
         line += cell(name);
@@ -47,6 +52,12 @@ void write_csv(const std::string& path, const std::vector<std::string>& columns,
     line += '\n';
     file.write(line.data(), line.size());
     file.commit();
+}
+
+}  // namespace
+
+void write_csv(const std::string& path, const std::vector<std::string>& columns, const Tensor<double>& values) {
+    detail::with_errors_at(path, [&] { write_table(path, columns, values); });
 }
 
 }  // namespace pollen

@@ -2,6 +2,8 @@
 
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
+#include <pollen/data/formats/detail/exact_integer.hpp>
 #include <pollen/data/formats/detail/idx_header.hpp>
 #include <pollen/data/io/gzip.hpp>
 
@@ -24,8 +26,14 @@ std::string shortest(double value) {
     return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
-template <class T>
-void check_fits(double value, std::int64_t index, const std::string& name, std::uint64_t offset) {
+template <class T, class Element>
+constexpr bool always_fits =
+    std::is_floating_point_v<T> ? std::numeric_limits<Element>::digits <= std::numeric_limits<T>::digits
+                                : std::is_integral_v<Element>;
+
+template <class T, class Element>
+void check_fits(Element element, std::int64_t index, const std::string& name, std::uint64_t offset) {
+    const double value = element;
     const auto fail = [&](const char* what) {
         fail_at_offset(name, offset, "element " + std::to_string(index) + ": " + shortest(value) + what);
     };
@@ -33,6 +41,9 @@ void check_fits(double value, std::int64_t index, const std::string& name, std::
     if constexpr (std::is_integral_v<T>) {
         if (!(value >= low && value <= high) || std::trunc(value) != value)
             fail(" is not a whole number of 32 bits, as which it is read");
+    } else if constexpr (std::is_integral_v<Element>) {
+        if (!detail::holds_exactly<T>(element))
+            fail(" is a whole number that a float does not hold; read it as double");
     } else {
         if (std::isfinite(value) && !(value >= low && value <= high)) fail(" is too large for a float");
     }
@@ -41,11 +52,9 @@ void check_fits(double value, std::int64_t index, const std::string& name, std::
 template <class T, class Element>
 Tensor<T> convert(const std::byte* bytes, const Shape& shape, const std::string& name, std::uint64_t offset) {
     constexpr auto width = static_cast<std::int64_t>(sizeof(Element));
-    constexpr bool always_fits =
-        std::is_integral_v<Element> || (std::is_floating_point_v<T> && sizeof(Element) <= sizeof(T));
     Tensor<T> tensor = Tensor<T>::empty(shape);
     T* out = tensor.fresh_data();
-    if constexpr (!always_fits) {
+    if constexpr (!always_fits<T, Element>) {
         for (std::int64_t i = 0; i < tensor.size(); ++i)
             check_fits<T>(big_endian<Element>(bytes + i * width), i, name,
                           offset + static_cast<std::uint64_t>(i * width));
@@ -97,8 +106,10 @@ Tensor<T> detail::parse_idx(Bytes bytes, const std::string& name, const ReadLimi
 
 template <class T>
 Tensor<T> parse_idx(Bytes bytes, const std::string& name, const ReadLimits& limits) {
-    detail::IdxHeader header;
-    return detail::parse_idx<T>(bytes, name, limits, header);
+    return detail::with_errors_at(name, [&] {
+        detail::IdxHeader header;
+        return detail::parse_idx<T>(bytes, name, limits, header);
+    });
 }
 
 template <class T>
@@ -106,8 +117,10 @@ Tensor<T> read_idx(const std::string& path, const ReadLimits& limits) {
     return parse_idx<T>(read_bytes(path, limits), path, limits);
 }
 
+namespace {
+
 template <class T>
-std::vector<std::byte> idx_bytes(const Tensor<T>& values) {
+std::vector<std::byte> idx_file(const Tensor<T>& values) {
     if (values.rank() == 0) throw ValueError("idx_bytes: the tensor has shape (); IDX files have at least one axis");
     std::vector<std::byte> bytes{std::byte{0}, std::byte{0}, std::byte{8}, static_cast<std::byte>(values.rank())};
     for (const std::int64_t size : values.shape().sizes()) {
@@ -123,6 +136,13 @@ std::vector<std::byte> idx_bytes(const Tensor<T>& values) {
         bytes.push_back(static_cast<std::byte>(static_cast<int>(value)));
     }
     return bytes;
+}
+
+}  // namespace
+
+template <class T>
+std::vector<std::byte> idx_bytes(const Tensor<T>& values) {
+    return detail::with_errors_at("idx_bytes", [&] { return idx_file(values); });
 }
 
 template Tensor<float> parse_idx(Bytes, const std::string&, const ReadLimits&);

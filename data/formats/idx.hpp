@@ -8,9 +8,9 @@
 namespace pollen {
 
 // The numbers in T: float, double or std::int32_t. Element types are unsigned and signed bytes, 16- and 32-bit whole
-// numbers, float and double; axes are 1 to 6. A number that T cannot hold (a fraction or NaN as std::int32_t, 1e300 as
-// float) is an error, and so is a file that is shorter or longer than its header says. Offsets in messages count
-// expanded bytes.
+// numbers, float and double; axes are 1 to 6. A number that T cannot hold (a fraction or NaN as std::int32_t, 1e300 or
+// the whole number 16777217 as float) is an error; only doubles are rounded to the nearest float, also to 0. A file
+// that is shorter or longer than its header says is an error, too. Offsets in messages count expanded bytes.
 template <class T>
 Tensor<T> parse_idx(Bytes bytes, const std::string& name, const ReadLimits& limits = {});
 template <class T>

@@ -1,15 +1,18 @@
 #include <pollen/data/formats/idx.hpp>
 
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/formats/detail/idx_header.hpp>
 
 namespace pollen {
 
 using detail::fail_at_offset;
 
+namespace {
+
 template <class T>
-LabelledImages<T> parse_labelled_images(Bytes images, const std::string& images_name, Bytes labels,
-                                        const std::string& labels_name, int classes, const ReadLimits& limits) {
+LabelledImages<T> labelled_images(Bytes images, const std::string& images_name, Bytes labels,
+                                  const std::string& labels_name, int classes, const ReadLimits& limits) {
     if (classes < 1) throw ValueError("labelled images: " + std::to_string(classes) + " classes; expected at least 1");
     LabelledImages<T> result;
     detail::IdxHeader header;
@@ -43,6 +46,15 @@ LabelledImages<T> parse_labelled_images(Bytes images, const std::string& images_
     });
     result.images = pixels.reshaped(Shape{header.sizes[0], 1, header.sizes[1], header.sizes[2]});
     return result;
+}
+
+}  // namespace
+
+template <class T>
+LabelledImages<T> parse_labelled_images(Bytes images, const std::string& images_name, Bytes labels,
+                                        const std::string& labels_name, int classes, const ReadLimits& limits) {
+    return detail::with_errors_at(
+        images_name, [&] { return labelled_images<T>(images, images_name, labels, labels_name, classes, limits); });
 }
 
 template <class T>

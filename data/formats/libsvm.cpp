@@ -1,5 +1,6 @@
 #include <pollen/data/formats/libsvm.hpp>
 
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 #include <pollen/data/io/detail/text.hpp>
@@ -35,6 +36,8 @@ struct Place {
     double number(std::string_view word, std::string_view text, const char* field) const {
         double value = 0;
         if (!detail::parse_number(text, value)) fail(word, std::string("the ") + field + " is not a number");
+        if ((value == 0 || std::isinf(value)) && !detail::fits_double(text, value))
+            fail(word, std::string("the ") + field + " " + detail::range_text(value));
         if (!std::isfinite(value)) fail(word, std::string("the ") + field + " is not a finite number");
         return value;
     }
@@ -60,9 +63,11 @@ void visit(std::string_view text, const std::string& name, const Target& target,
         ++place.line;
         const std::size_t eol = std::min(text.find('\n'), text.size());
         std::string_view line = text.substr(0, eol);
-        text.remove_prefix(std::min(eol + 1, text.size()));
+        const bool ended = eol < text.size();
+        text.remove_prefix(ended ? eol + 1 : eol);
+        if (ended && line.ends_with('\r')) line.remove_suffix(1);
+        if (line.find('\r') != line.npos) fail_at_line(name, place.line, detail::lone_return);
         line = line.substr(0, line.find('#'));
-        if (line.ends_with('\r')) line.remove_suffix(1);
         std::string_view word = next_word(line);
         if (word.empty()) continue;
         target(place.number(word, word, "target"));
@@ -76,9 +81,7 @@ void visit(std::string_view text, const std::string& name, const Target& target,
     }
 }
 
-}  // namespace
-
-Libsvm parse_libsvm(Bytes bytes, const std::string& name, const LibsvmOptions& options) {
+Libsvm libsvm_data(Bytes bytes, const std::string& name, const LibsvmOptions& options) {
     if (options.features < 0)
         throw ValueError("libsvm: " + std::to_string(options.features) + " features; expected 0 or more");
     detail::MemoryBudget budget(name, options.limits, bytes.size());
@@ -113,6 +116,12 @@ Libsvm parse_libsvm(Bytes bytes, const std::string& name, const LibsvmOptions& o
             inputs[example * features + index - 1] = value;
         });
     return data;
+}
+
+}  // namespace
+
+Libsvm parse_libsvm(Bytes bytes, const std::string& name, const LibsvmOptions& options) {
+    return detail::with_errors_at(name, [&] { return libsvm_data(bytes, name, options); });
 }
 
 Libsvm read_libsvm(const std::string& path, const LibsvmOptions& options) {

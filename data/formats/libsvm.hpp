@@ -4,7 +4,8 @@
 #include <pollen/data/io/file.hpp>
 
 // The sparse text format of LIBSVM: `target index:value index:value ... # comment`, one example a line, indices
-// ascending from 1, what is not named being 0. Plain or gzipped, which is told from the contents.
+// ascending from 1, what is not named being 0. Lines end in LF or CR LF. Numbers that no double holds are errors, as in
+// read_csv. Plain or gzipped, which is told from the contents.
 namespace pollen {
 
 struct LibsvmOptions {

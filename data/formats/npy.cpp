@@ -1,6 +1,8 @@
 #include <pollen/data/formats/npy.hpp>
 
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
+#include <pollen/data/formats/detail/exact_integer.hpp>
 #include <pollen/data/formats/detail/half.hpp>
 #include <pollen/data/formats/detail/npy_header.hpp>
 #include <pollen/data/io/atomic_file.hpp>
@@ -46,12 +48,9 @@ const char* problem(From value) {
     if constexpr (std::is_integral_v<From> && std::is_integral_v<T>) {
         return std::in_range<T>(value) ? nullptr : "does not fit int32, which is -2147483648 to 2147483647";
     } else if constexpr (std::is_integral_v<From>) {
-        const auto size = value < From(0) ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-        const bool exact = size == 0 || static_cast<int>(std::bit_width(size)) - std::countr_zero(size) <=
-                                            std::numeric_limits<T>::digits;
-        return exact                      ? nullptr
-               : std::is_same_v<T, float> ? "is an integer that float cannot hold exactly"
-                                          : "is an integer that double cannot hold exactly";
+        return detail::holds_exactly<T>(value) ? nullptr
+               : std::is_same_v<T, float>      ? "is an integer that float cannot hold exactly; read it as double"
+                                               : "is an integer that double cannot hold exactly";
     } else if constexpr (std::is_integral_v<T>) {
         const double x = value;
         if (!(x >= -2147483648.0 && x <= 2147483647.0)) return "does not fit int32, which is -2147483648 to 2147483647";
@@ -200,8 +199,10 @@ Tensor<T> detail::parse_npy(Bytes bytes, const std::string& name, MemoryBudget& 
 
 template <class T>
 Tensor<T> parse_npy(Bytes bytes, const std::string& name, const ReadLimits& limits) {
-    detail::MemoryBudget budget(name, limits, bytes.size());
-    return detail::parse_npy<T>(bytes, name, budget);
+    return detail::with_errors_at(name, [&] {
+        detail::MemoryBudget budget(name, limits, bytes.size());
+        return detail::parse_npy<T>(bytes, name, budget);
+    });
 }
 
 template <class T>
@@ -211,21 +212,25 @@ Tensor<T> read_npy(const std::string& path, const ReadLimits& limits) {
 
 template <class T>
 std::vector<std::byte> npy_bytes(const Tensor<T>& tensor) {
-    const std::string header = detail::npy_header_text(descr<T>, tensor.shape());
-    const auto numbers = std::as_bytes(tensor.values());
-    std::vector<std::byte> bytes;
-    detail::resize(bytes, header.size() + numbers.size(), "npy_bytes");
-    std::memcpy(bytes.data(), header.data(), header.size());
-    std::copy(numbers.begin(), numbers.end(), bytes.begin() + static_cast<std::ptrdiff_t>(header.size()));
-    return bytes;
+    return detail::with_errors_at("npy_bytes", [&] {
+        const std::string header = detail::npy_header_text(descr<T>, tensor.shape());
+        const auto numbers = std::as_bytes(tensor.values());
+        std::vector<std::byte> bytes;
+        detail::resize(bytes, header.size() + numbers.size(), "npy_bytes");
+        std::memcpy(bytes.data(), header.data(), header.size());
+        std::copy(numbers.begin(), numbers.end(), bytes.begin() + static_cast<std::ptrdiff_t>(header.size()));
+        return bytes;
+    });
 }
 
 template <class T>
 void write_npy(const std::string& path, const Tensor<T>& tensor) {
-    AtomicFile file(path);
-    file.write(detail::npy_header_text(descr<T>, tensor.shape()));
-    if (tensor.size() > 0) file.write(tensor.data(), tensor.values().size_bytes());
-    file.commit();
+    detail::with_errors_at(path, [&] {
+        AtomicFile file(path);
+        file.write(detail::npy_header_text(descr<T>, tensor.shape()));
+        if (tensor.size() > 0) file.write(tensor.data(), tensor.values().size_bytes());
+        file.commit();
+    });
 }
 
 #define POLLEN_INSTANTIATE(T)                                                          \

@@ -14,7 +14,7 @@ namespace pollen {
 // A file may hold bools, integers of 1 to 8 bytes or floats of 2, 4 or 8 bytes in either byte order, in row-major or
 // Fortran order; the tensor is always row-major. Numbers are converted to T, but never silently changed: an integer
 // that T cannot hold exactly, a fraction read as an integer and a double beyond the range of float are FileErrors that
-// name the element. Only rounding from one float type to a shorter one is allowed.
+// name the element. Only rounding from one float type to a shorter one is allowed, also to 0.
 template <class T>
 Tensor<T> parse_npy(Bytes bytes, const std::string& name, const ReadLimits& limits = {});
 template <class T>

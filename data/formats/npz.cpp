@@ -1,6 +1,7 @@
 #include <pollen/data/formats/npz.hpp>
 
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/formats/detail/deflate_ratio.hpp>
 #include <pollen/data/formats/detail/npy_header.hpp>
 #include <pollen/data/formats/detail/zip_handle.hpp>
@@ -99,6 +100,7 @@ class Npz::Archive {
         check_entries(names, budget);
     }
 
+    const std::string& name() const { return name_; }
     const std::vector<std::string>& names() const { return names_; }
 
     std::string entry(const std::string& name) const { return name_ + ": entry " + detail::printable(name + ".npy"); }
@@ -233,18 +235,21 @@ Npz& Npz::operator=(Npz&&) noexcept = default;
 Npz::~Npz() = default;
 
 Npz Npz::parse(Bytes bytes, const std::string& name, const ReadLimits& limits) {
-    return Npz(std::make_unique<Archive>(std::vector<std::byte>(bytes.begin(), bytes.end()), name, limits));
+    return detail::with_errors_at(name, [&] {
+        return Npz(std::make_unique<Archive>(std::vector<std::byte>(bytes.begin(), bytes.end()), name, limits));
+    });
 }
 
 Npz Npz::read(const std::string& path, const ReadLimits& limits) {
-    return Npz(std::make_unique<Archive>(read_bytes(path, limits), path, limits));
+    return detail::with_errors_at(
+        path, [&] { return Npz(std::make_unique<Archive>(read_bytes(path, limits), path, limits)); });
 }
 
 const std::vector<std::string>& Npz::names() const { return archive_->names(); }
 
 template <class T>
 Tensor<T> Npz::get(const std::string& name) const {
-    return archive_->get<T>(name);
+    return detail::with_errors_at(archive_->name(), [&] { return archive_->get<T>(name); });
 }
 
 template Tensor<float> Npz::get<float>(const std::string&) const;

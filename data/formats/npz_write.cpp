@@ -1,4 +1,5 @@
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/formats/npz.hpp>
 
 #include <pollen/data/formats/detail/zip_handle.hpp>
@@ -34,9 +35,7 @@ void check_names(const NpzArrays& arrays) {
     }
 }
 
-}  // namespace
-
-std::vector<std::byte> npz_bytes(const NpzArrays& arrays) {
+std::vector<std::byte> archive_of(const NpzArrays& arrays) {
     check_names(arrays);
     if (arrays.empty()) {  // libzip writes no archive without entries: this is an end record alone
         std::vector<std::byte> bytes(22);
@@ -92,11 +91,12 @@ std::vector<std::byte> npz_bytes(const NpzArrays& arrays) {
     return bytes;
 }
 
-void write_npz(const std::string& path, const NpzArrays& arrays) {
-    const std::vector<std::byte> bytes = npz_bytes(arrays);
-    AtomicFile file(path);
-    file.write(bytes.data(), bytes.size());
-    file.commit();
+}  // namespace
+
+std::vector<std::byte> npz_bytes(const NpzArrays& arrays) {
+    return detail::with_errors_at("npz_bytes", [&] { return archive_of(arrays); });
 }
+
+void write_npz(const std::string& path, const NpzArrays& arrays) { write_file(path, npz_bytes(arrays)); }
 
 }  // namespace pollen

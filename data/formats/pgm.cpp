@@ -1,5 +1,6 @@
 #include <pollen/data/formats/image.hpp>
 
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/formats/detail/pixels.hpp>
 #include <pollen/data/io/atomic_file.hpp>
 
@@ -66,10 +67,8 @@ class Scanner {
                          "): " + std::to_string(value) + " is above the largest value, " + std::to_string(largest));
 }
 
-}  // namespace
-
 template <Real T>
-Tensor<T> parse_pgm(Bytes bytes, const std::string& name, const ImageLimits& limits) {
+Tensor<T> pgm_tensor(Bytes bytes, const std::string& name, const ImageLimits& limits) {
     Scanner scanner(bytes, name);
     const bool plain = bytes.size() >= 2 && std::memcmp(bytes.data(), "P2", 2) == 0;
     if (!plain && (bytes.size() < 2 || std::memcmp(bytes.data(), "P5", 2) != 0))
@@ -119,12 +118,7 @@ Tensor<T> parse_pgm(Bytes bytes, const std::string& name, const ImageLimits& lim
 }
 
 template <Real T>
-Tensor<T> read_pgm(const std::string& path, const ImageLimits& limits) {
-    return parse_pgm<T>(read_bytes(path, limits.limits), path, limits);
-}
-
-template <Real T>
-std::vector<std::byte> pgm_bytes(const Tensor<T>& image) {
+std::vector<std::byte> pgm_file(const Tensor<T>& image) {
     const std::vector<std::uint8_t> pixels = detail::pixel_bytes("write_pgm", image, 1);
     const std::string head =
         "P5\n" + std::to_string(image.shape()[2]) + " " + std::to_string(image.shape()[1]) + "\n255\n";
@@ -134,12 +128,26 @@ std::vector<std::byte> pgm_bytes(const Tensor<T>& image) {
     return bytes;
 }
 
+}  // namespace
+
+template <Real T>
+Tensor<T> parse_pgm(Bytes bytes, const std::string& name, const ImageLimits& limits) {
+    return detail::with_errors_at(name, [&] { return pgm_tensor<T>(bytes, name, limits); });
+}
+
+template <Real T>
+Tensor<T> read_pgm(const std::string& path, const ImageLimits& limits) {
+    return parse_pgm<T>(read_bytes(path, limits.limits), path, limits);
+}
+
+template <Real T>
+std::vector<std::byte> pgm_bytes(const Tensor<T>& image) {
+    return detail::with_errors_at("write_pgm", [&] { return pgm_file(image); });
+}
+
 template <Real T>
 void write_pgm(const std::string& path, const Tensor<T>& image) {
-    const std::vector<std::byte> bytes = pgm_bytes(image);
-    AtomicFile file(path);
-    file.write(bytes.data(), bytes.size());
-    file.commit();
+    write_file(path, pgm_bytes(image));
 }
 
 template Tensor<float> parse_pgm<float>(Bytes, const std::string&, const ImageLimits&);

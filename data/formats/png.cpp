@@ -1,6 +1,7 @@
 #include <pollen/data/formats/image.hpp>
 
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/formats/detail/deflate_ratio.hpp>
 #include <pollen/data/formats/detail/pixels.hpp>
 #include <pollen/data/io/atomic_file.hpp>
@@ -139,10 +140,8 @@ void look_up(const Decoder& decoder, const std::vector<png_byte>& pixels, const 
     }
 }
 
-}  // namespace
-
 template <Real T>
-Tensor<T> parse_png(Bytes bytes, const std::string& name, const ImageLimits& limits) {
+Tensor<T> png_tensor(Bytes bytes, const std::string& name, const ImageLimits& limits) {
     detail::MemoryBudget budget(name, limits.limits, bytes.size());
     check_ihdr(bytes, name, limits);
     Decoder decoder{};
@@ -183,12 +182,7 @@ Tensor<T> parse_png(Bytes bytes, const std::string& name, const ImageLimits& lim
 }
 
 template <Real T>
-Tensor<T> read_png(const std::string& path, const ImageLimits& limits) {
-    return parse_png<T>(read_bytes(path, limits.limits), path, limits);
-}
-
-template <Real T>
-std::vector<std::byte> png_bytes(const Tensor<T>& image) {
+std::vector<std::byte> png_file(const Tensor<T>& image) {
     const std::vector<std::uint8_t> pixels = detail::pixel_bytes("write_png", image, 4);
     constexpr png_uint_32 formats[] = {PNG_FORMAT_GRAY, PNG_FORMAT_GA, PNG_FORMAT_RGB, PNG_FORMAT_RGBA};
     const auto fail = [](const std::string& what) { throw ValueError("write_png: " + what); };
@@ -209,12 +203,26 @@ std::vector<std::byte> png_bytes(const Tensor<T>& image) {
     return bytes;
 }
 
+}  // namespace
+
+template <Real T>
+Tensor<T> parse_png(Bytes bytes, const std::string& name, const ImageLimits& limits) {
+    return detail::with_errors_at(name, [&] { return png_tensor<T>(bytes, name, limits); });
+}
+
+template <Real T>
+Tensor<T> read_png(const std::string& path, const ImageLimits& limits) {
+    return parse_png<T>(read_bytes(path, limits.limits), path, limits);
+}
+
+template <Real T>
+std::vector<std::byte> png_bytes(const Tensor<T>& image) {
+    return detail::with_errors_at("write_png", [&] { return png_file(image); });
+}
+
 template <Real T>
 void write_png(const std::string& path, const Tensor<T>& image) {
-    const std::vector<std::byte> bytes = png_bytes(image);
-    AtomicFile file(path);
-    file.write(bytes.data(), bytes.size());
-    file.commit();
+    write_file(path, png_bytes(image));
 }
 
 template Tensor<float> parse_png<float>(Bytes, const std::string&, const ImageLimits&);

@@ -1,4 +1,4 @@
-#include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/formats/safetensors.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/printable.hpp>
@@ -189,7 +189,7 @@ TensorFile parse(Bytes bytes, const std::string& name, const ReadLimits& limits)
 }  // namespace
 
 TensorFile parse_safetensors(Bytes bytes, const std::string& name, const ReadLimits& limits) {
-    return detail::allocating(name, bytes.size(), [&] { return parse(bytes, name, limits); });
+    return detail::with_errors_at(name, [&] { return parse(bytes, name, limits); });
 }
 
 TensorFile read_safetensors(const std::string& path, const ReadLimits& limits) {

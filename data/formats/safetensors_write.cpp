@@ -1,4 +1,5 @@
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/formats/detail/safetensors_header.hpp>
 #include <pollen/data/formats/detail/safetensors_parts.hpp>
 #include <pollen/data/formats/safetensors.hpp>
@@ -109,10 +110,12 @@ struct Layout {
 }  // namespace
 
 void write_safetensors(const std::string& path, const TensorFile& file) {
-    const Layout layout(file, path);
-    AtomicFile out(path);
-    layout.write([&](const void* data, std::size_t bytes) { out.write(data, bytes); });
-    out.commit();
+    detail::with_errors_at(path, [&] {
+        const Layout layout(file, path);
+        AtomicFile out(path);
+        layout.write([&](const void* data, std::size_t bytes) { out.write(data, bytes); });
+        out.commit();
+    });
 }
 
 void detail::each_safetensors_part(const TensorFile& file, const std::string& name,
@@ -121,12 +124,14 @@ void detail::each_safetensors_part(const TensorFile& file, const std::string& na
 }
 
 std::vector<std::byte> safetensors_bytes(const TensorFile& file) {
-    std::vector<std::byte> all;
-    Layout(file, file.source()).write([&](const void* data, std::size_t bytes) {
-        const std::byte* from = static_cast<const std::byte*>(data);
-        detail::allocating(file.source(), all.size() + bytes, [&] { all.insert(all.end(), from, from + bytes); });
+    return detail::with_errors_at(file.source(), [&] {
+        std::vector<std::byte> all;
+        Layout(file, file.source()).write([&](const void* data, std::size_t bytes) {
+            const std::byte* from = static_cast<const std::byte*>(data);
+            detail::allocating(file.source(), all.size() + bytes, [&] { all.insert(all.end(), from, from + bytes); });
+        });
+        return all;
     });
-    return all;
 }
 
 }  // namespace pollen

@@ -1,3 +1,4 @@
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/formats/safetensors.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 
@@ -82,7 +83,7 @@ std::size_t TensorFile::size() const { return values_.size(); }
 
 void TensorFile::put(const std::string& name, Value value) {
     if (name == "__metadata__") throw ValueError("TensorFile: a tensor cannot be named __metadata__");
-    values_.insert_or_assign(name, std::move(value));
+    detail::with_errors_at(source_, [&] { values_.insert_or_assign(name, std::move(value)); });
 }
 
 const TensorFile::Value& TensorFile::find(std::string_view name) const {
@@ -116,27 +117,31 @@ const Tensor<T>& TensorFile::get(std::string_view name, const Shape& shape) cons
 const TensorFile::Counters& TensorFile::counters(std::string_view name) const { return find_as<Counters>(name, "U64"); }
 
 TensorFile::Octets TensorFile::octets(std::string_view name) const {
-    const Value& value = find(name);
-    if (const auto* octets = std::get_if<Octets>(&value)) return *octets;
-    const auto* indices = std::get_if<Indices>(&value);
-    if (!indices || indices->rank() != 1)
-        throw FileError(source_ + ": tensor " + detail::printable(name) + " is " + describe(value) +
-                        ", but U8 with one axis was asked for");
-    Octets octets(static_cast<std::size_t>(indices->size()));
-    for (std::size_t i = 0; i < octets.size(); ++i) {
-        const std::int32_t number = indices->data()[i];
-        if (number < 0 || number > 255)
-            throw FileError(source_ + ": tensor " + detail::printable(name) + ": element " + std::to_string(i) + ": " +
-                            std::to_string(number) + " is not from 0 to 255");
-        octets[i] = static_cast<std::uint8_t>(number);
-    }
-    return octets;
+    return detail::with_errors_at(source_, [&] {
+        const Value& value = find(name);
+        if (const auto* octets = std::get_if<Octets>(&value)) return Octets(*octets);
+        const auto* indices = std::get_if<Indices>(&value);
+        if (!indices || indices->rank() != 1)
+            throw FileError(source_ + ": tensor " + detail::printable(name) + " is " + describe(value) +
+                            ", but U8 with one axis was asked for");
+        Octets octets(static_cast<std::size_t>(indices->size()));
+        for (std::size_t i = 0; i < octets.size(); ++i) {
+            const std::int32_t number = indices->data()[i];
+            if (number < 0 || number > 255)
+                throw FileError(source_ + ": tensor " + detail::printable(name) + ": element " + std::to_string(i) +
+                                ": " + std::to_string(number) + " is not from 0 to 255");
+            octets[i] = static_cast<std::uint8_t>(number);
+        }
+        return octets;
+    });
 }
 
 std::vector<std::string> TensorFile::names() const {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : values_) names.push_back(name);
-    return names;
+    return detail::with_errors_at(source_, [&] {
+        std::vector<std::string> names;
+        for (const auto& [name, value] : values_) names.push_back(name);
+        return names;
+    });
 }
 
 template const Tensor<float>& TensorFile::get<float>(std::string_view) const;

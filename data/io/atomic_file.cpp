@@ -1,3 +1,4 @@
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/atomic_file.hpp>
 #include <pollen/data/io/detail/file_calls.hpp>
 #include <pollen/data/io/detail/file_place.hpp>
@@ -37,11 +38,13 @@ bool two_numbers(std::string_view text) {
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
     if (path_.empty()) throw FileError("cannot save a file: its path is empty");
-    const detail::FilePlace place = detail::place_of_file(path_);
-    target_ = place.path;
-    directory_ = place.directory;
-    buffer_.reserve(kBuffer);
-    create();
+    detail::with_errors_at(path_, [&] {
+        const detail::FilePlace place = detail::place_of_file(path_);
+        target_ = place.path;
+        directory_ = place.directory;
+        buffer_.reserve(kBuffer);
+        create();
+    });
 }
 
 AtomicFile::~AtomicFile() { discard(); }
@@ -136,7 +139,16 @@ void AtomicFile::fail(const char* step) {
     throw FileError(path_ + ": cannot be saved: " + step + ": " + std::strerror(reason));
 }
 
+void write_file(const std::string& path, std::span<const std::byte> bytes) {
+    detail::with_errors_at(path, [&] {
+        AtomicFile file(path);
+        file.write(bytes.data(), bytes.size());
+        file.commit();
+    });
+}
+
 void remove_temporaries(const std::string& directory, const std::string& name) {
+    detail::check_path(directory);
     std::error_code error;
     std::vector<std::filesystem::path> old;
     const std::string start = detail::hidden_name(name) + ".";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,9 @@ class AtomicFile {
     int file_ = -1;
     std::vector<char> buffer_;
 };
+
+// Writes a file as a whole or not at all.
+void write_file(const std::string& path, std::span<const std::byte> bytes);
 
 // Removes the temporary files that killed processes may have left behind when they wrote a file of this name.
 void remove_temporaries(const std::string& directory, const std::string& name);

@@ -1,4 +1,7 @@
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
+#include <pollen/data/io/detail/file_calls.hpp>
+#include <pollen/data/io/detail/file_place.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/file.hpp>
 
@@ -26,6 +29,32 @@ struct Descriptor {
     throw FileError(path + ": " + what + ": " + std::strerror(errno));
 }
 
+std::vector<std::byte> whole_file(const std::string& path, const ReadLimits& limits) {
+    detail::check_path(path);
+    // A pipe would block in open() until somebody writes to it.
+    const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (file.number < 0) fail(path, "cannot be opened");
+    struct stat status {};
+    if (fstat(file.number, &status) != 0) fail(path, "cannot be examined");
+    if (!S_ISREG(status.st_mode)) throw FileError(path + ": is not a regular file");
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    const detail::MemoryBudget check_size(path, limits, size);
+    std::vector<std::byte> bytes;
+    detail::resize(bytes, static_cast<std::size_t>(size), path);
+    const auto read_some = [&](std::byte* to, std::size_t most) {
+        const ssize_t some = detail::uninterrupted([&] { return read(file.number, to, most); });
+        if (some < 0) fail(path, "cannot be read");
+        return static_cast<std::size_t>(some);
+    };
+    for (std::size_t done = 0; done < bytes.size();) {
+        const std::size_t some = read_some(bytes.data() + done, bytes.size() - done);
+        if (some == 0) throw FileError(path + ": became shorter while it was read");
+        done += some;
+    }
+    if (std::byte more{}; read_some(&more, 1) > 0) throw FileError(path + ": became longer while it was read");
+    return bytes;
+}
+
 }  // namespace
 
 std::uint64_t ReadLimits::memory(std::uint64_t file_bytes) const {
@@ -38,28 +67,11 @@ std::uint64_t ReadLimits::memory(std::uint64_t file_bytes) const {
 }
 
 std::vector<std::byte> read_bytes(const std::string& path, const ReadLimits& limits) {
-    // A pipe would block in open() until somebody writes to it.
-    const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (file.number < 0) fail(path, "cannot be opened");
-    struct stat status {};
-    if (fstat(file.number, &status) != 0) fail(path, "cannot be examined");
-    if (!S_ISREG(status.st_mode)) throw FileError(path + ": is not a regular file");
-    const auto size = static_cast<std::uint64_t>(status.st_size);
-    const detail::MemoryBudget check_size(path, limits, size);
-    std::vector<std::byte> bytes;
-    detail::resize(bytes, static_cast<std::size_t>(size), path);
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-        const ssize_t some = read(file.number, bytes.data() + done, bytes.size() - done);
-        if (some < 0 && errno == EINTR) continue;
-        if (some < 0) fail(path, "cannot be read");
-        if (some == 0) throw FileError(path + ": became shorter while it was read");
-        done += static_cast<std::size_t>(some);
-    }
-    return bytes;
+    return detail::with_errors_at(path, [&] { return whole_file(path, limits); });
 }
 
 void make_directory(const std::string& path) {
+    detail::check_path(path);
     std::error_code error;
     std::filesystem::create_directories(path, error);
     if (!error && !std::filesystem::is_directory(path, error) && !error)

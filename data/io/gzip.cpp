@@ -103,7 +103,8 @@ std::vector<std::byte> gunzip_within(Bytes bytes, const std::string& name, std::
         if (out.size() <= announced) return out;
         out = {};
     }
-    std::vector<std::byte> scratch(std::size_t{1} << 16);
+    std::vector<std::byte> scratch;
+    detail::resize(scratch, std::size_t{1} << 16, name);
     const std::uint64_t size = inflate_members(bytes, name, one_more, scratch, true);
     if (size > max_bytes) throw FileError(name + ": gzip: expands to " + what);
     return gunzip_prefix(bytes, name, size);

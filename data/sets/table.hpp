@@ -11,7 +11,8 @@ namespace pollen {
 //     labels    labels (n), which must be whole numbers from 0 up
 enum class Target { numbers, labels };
 
-// Throws a ValueError where the table has no such column, no other one, or a label that is none.
+// Throws a ValueError where the table has no such column, no other one, a label that is none, or a number that is too
+// large for T.
 template <Real T>
 Dataset<T> table_dataset(const Table& table, const std::string& target, Target kind);
 

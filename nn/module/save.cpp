@@ -1,10 +1,21 @@
 #include <pollen/nn/module/save.hpp>
 
+#include <pollen/autograd/support/detail/errors_at.hpp>
+#include <pollen/data/formats/detail/sealed_tensors.hpp>
 #include <pollen/nn/module/structure.hpp>
 
 #include <algorithm>
 
 namespace pollen {
+
+namespace {
+
+constexpr detail::Seal network_seal{
+    "network", "1", "a saved network", "pollen.",
+    "; load another copy of it, or save the network again. If a program has changed it on purpose, remove the texts "
+    "that begin with pollen. from its metadata"};
+
+}  // namespace
 
 template <Real T>
 void put_parameters(TensorFile& file, const std::string& prefix, const Parameters<T>& parameters,
@@ -46,14 +57,16 @@ Parameters<T> all_of(const Module<T>& module, const HasParameters<T>* likelihood
 template <Real T>
 void write(const std::string& path, const Module<T>& module, const HasParameters<T>* likelihood,
            const std::map<std::string, std::string>& about) {
-    TensorFile file = tensors_of(module, all_of(module, likelihood));
-    file.metadata = about;
-    write_safetensors(path, file);
+    detail::with_errors_at(path, [&] {
+        TensorFile file = tensors_of(module, all_of(module, likelihood));
+        file.metadata = about;
+        detail::write_sealed(path, std::move(file), network_seal);
+    });
 }
 
 // Tries everything on a copy first: a file that does not fit leaves the network as it is.
 template <Real T>
-void take(const TensorFile& file, Module<T>& module, HasParameters<T>* likelihood) {
+void take_all(const TensorFile& file, Module<T>& module, HasParameters<T>* likelihood) {
     const std::unique_ptr<Module<T>> copy = module.clone();
     TensorFile rearranged = file;
     const std::vector<std::string> others = get_structures(rearranged, *copy);
@@ -71,7 +84,24 @@ void take(const TensorFile& file, Module<T>& module, HasParameters<T>* likelihoo
     if (likelihood) unflatten<T>(*likelihood, theta.values().subspan(static_cast<std::size_t>(used)));
 }
 
+template <Real T>
+void take(const TensorFile& file, Module<T>& module, HasParameters<T>* likelihood) {
+    detail::with_errors_at(file.source(), [&] { take_all(file, module, likelihood); });
+}
+
 }  // namespace
+
+TensorFile parse_saved(Bytes bytes, const std::string& name, const ReadLimits& limits) {
+    return detail::with_errors_at(name, [&] {
+        TensorFile file = parse_safetensors(bytes, name, limits);
+        if (detail::has_seal(file, network_seal)) detail::check_seal(bytes, file, network_seal);
+        return file;
+    });
+}
+
+TensorFile read_saved(const std::string& path, const ReadLimits& limits) {
+    return parse_saved(read_bytes(path, limits), path, limits);
+}
 
 template <Real T>
 TensorFile to_tensors(const Module<T>& module) {
@@ -90,7 +120,7 @@ void save(const std::string& path, const Module<T>& module, const std::map<std::
 
 template <Real T>
 void load(const std::string& path, Module<T>& module) {
-    take<T>(read_safetensors(path), module, nullptr);
+    take<T>(read_saved(path), module, nullptr);
 }
 
 template <Real T>
@@ -101,7 +131,7 @@ void save(const std::string& path, const Module<T>& module, const HasParameters<
 
 template <Real T>
 void load(const std::string& path, Module<T>& module, HasParameters<T>& likelihood) {
-    take(read_safetensors(path), module, &likelihood);
+    take(read_saved(path), module, &likelihood);
 }
 
 #define POLLEN_INSTANTIATE(T)                                                                                \

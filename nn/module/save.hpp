@@ -8,13 +8,15 @@
 
 namespace pollen {
 
-// Writes the parameters of a network, under their names ("0.weight"), as a safetensors file. The file is replaced as a
-// whole or not at all.
+// Writes the parameters of a network, under their names ("0.weight"), as a safetensors file, with a checksum (CRC-32)
+// of the whole file in its metadata. The file is replaced as a whole or not at all. `about` goes into the metadata,
+// where the texts pollen.format, pollen.version and pollen.checksum are set by save().
 template <Real T>
 void save(const std::string& path, const Module<T>& module, const std::map<std::string, std::string>& about = {});
 
-// Reads them back into a network of the same form. Throws a FileError that names the first tensor that is missing, left
-// over, or of another shape or type; the network is unchanged then.
+// Reads them back into a network of the same form. Throws a FileError if the checksum is wrong, or if a tensor is
+// missing, left over, or of another shape or type; the network is unchanged then. A file without the three texts, of
+// another program or of an older pollen, has no checksum and is read without one.
 template <Real T>
 void load(const std::string& path, Module<T>& module);
 
@@ -25,7 +27,11 @@ void save(const std::string& path, const Module<T>& module, const HasParameters<
 template <Real T>
 void load(const std::string& path, Module<T>& module, HasParameters<T>& likelihood);
 
-// What save() writes and load() takes, in memory.
+// The file that load() takes: read_safetensors() with a look at the checksum.
+TensorFile parse_saved(Bytes bytes, const std::string& name, const ReadLimits& limits = {});
+TensorFile read_saved(const std::string& path, const ReadLimits& limits = {});
+
+// What save() writes, without the checksum, and load() takes, in memory.
 template <Real T>
 TensorFile to_tensors(const Module<T>& module);
 template <Real T>

@@ -1,6 +1,7 @@
 #include <pollen/nn/pruning/compress.hpp>
 
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/nn/module/save.hpp>
 #include <pollen/nn/module/walk.hpp>
 #include <pollen/nn/pruning/sparse.hpp>
@@ -72,16 +73,18 @@ Part<T> compress(const Module<T>& net, CompressOptions options) {
 
 template <Real T>
 Part<T> compressed_from(const TensorFile& file, const Module<T>& form) {
-    Part<T> net = replaced<T>(form, [&](const Module<T>& layer, const std::string& path) {
-        return file.contains(joined(path, "weight.gaps")) ? empty_twin(layer) : nullptr;
+    return detail::with_errors_at(file.source(), [&] {
+        Part<T> net = replaced<T>(form, [&](const Module<T>& layer, const std::string& path) {
+            return file.contains(joined(path, "weight.gaps")) ? empty_twin(layer) : nullptr;
+        });
+        from_tensors(file, *net);
+        return net;
     });
-    from_tensors(file, *net);
-    return net;
 }
 
 template <Real T>
 Part<T> load_compressed(const std::string& path, const Module<T>& form) {
-    return compressed_from(read_safetensors(path), form);
+    return compressed_from(read_saved(path), form);
 }
 
 template <Real T>

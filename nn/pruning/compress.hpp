@@ -29,7 +29,8 @@ Part<T> load_compressed(const std::string& path, const Module<T>& form);
 template <Real T>
 Part<T> compressed_from(const TensorFile& file, const Module<T>& form);
 
-// How many bytes the file of a network has that save() writes, and how many of its parameters are not zero.
+// How many bytes the file of a network has that save() writes, without its metadata, and how many of its parameters are
+// not zero.
 template <Real T>
 std::size_t stored_bytes(const Module<T>& net);
 template <Real T>

@@ -3,9 +3,9 @@
 #include <pollen/autograd/math.hpp>
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/samplers/calibration/detail/simulations.hpp>
-#include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/diagnostics/detail/draws_math.hpp>
 #include <pollen/samplers/diagnostics/detail/text_table.hpp>
 #include <pollen/samplers/diagnostics/diagnostics.hpp>

@@ -2,10 +2,10 @@
 
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/nn/distributions/detail/incomplete.hpp>
 #include <pollen/samplers/calibration/detail/simulations.hpp>
-#include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/diagnostics/detail/text_table.hpp>
 #include <pollen/samplers/diagnostics/diagnostics.hpp>
 

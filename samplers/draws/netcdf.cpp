@@ -1,5 +1,6 @@
 #include <pollen/samplers/draws/netcdf.hpp>
 
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/autograd/support/version.hpp>
 #include <pollen/data/io/atomic_file.hpp>
@@ -189,9 +190,7 @@ Draws warmup_of(const Draws& draws) {
     return warmup;
 }
 
-}  // namespace
-
-void write_netcdf(const std::string& path, const Draws& draws) {
+void write_draws(const std::string& path, const Draws& draws) {
     if (draws.values.rank() != 3)
         throw ValueError("write_netcdf: the values of the draws are not in memory (keep = false)");
     if (draws.size() == 0) throw ValueError("write_netcdf: there are no draws");
@@ -205,6 +204,12 @@ void write_netcdf(const std::string& path, const Draws& draws) {
     write_groups(file, "", draws);
     if (warmup.size() > 0) write_groups(file, "warmup_", warmup);
     file.commit();
+}
+
+}  // namespace
+
+void write_netcdf(const std::string& path, const Draws& draws) {
+    detail::with_errors_at(path, [&] { write_draws(path, draws); });
 }
 
 #endif

@@ -1,12 +1,15 @@
 #include <pollen/samplers/draws/npz_draws.hpp>
 
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/data/formats/npz.hpp>
 #include <pollen/samplers/draws/detail/statistics.hpp>
 
 namespace pollen {
 
-void write_npz_draws(const std::string& path, const Draws& draws) {
+namespace {
+
+void write_arrays(const std::string& path, const Draws& draws) {
     if (draws.values.rank() != 3)
         throw ValueError("write_npz_draws: the values of the draws are not in memory (keep = false)");
     NpzArrays arrays;
@@ -20,6 +23,12 @@ void write_npz_draws(const std::string& path, const Draws& draws) {
             arrays.emplace_back(column.stan, cast<std::int32_t>(values));
     }
     write_npz(path, arrays);
+}
+
+}  // namespace
+
+void write_npz_draws(const std::string& path, const Draws& draws) {
+    detail::with_errors_at(path, [&] { write_arrays(path, draws); });
 }
 
 }  // namespace pollen

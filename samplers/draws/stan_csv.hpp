@@ -51,6 +51,7 @@ class StanCsvRows {
 };
 
 // Files chain_1.csv, chain_2.csv, ... in a directory, each replaced as a whole or not at all. Returns their names.
+// Throws a FileError if the next one is there, too: it would be read as one more chain.
 std::vector<std::string> write_stan_csv(const std::string& directory, const Draws& draws, StanCsvHeader header = {});
 
 // Reads such a file, ours or CmdStan's, row by row; it keeps one row in memory. Everything is checked, and a FileError

@@ -1,7 +1,8 @@
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/atomic_file.hpp>
+#include <pollen/data/io/detail/file_place.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/printable.hpp>
-#include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #include <algorithm>
@@ -11,10 +12,34 @@
 
 namespace pollen {
 
-std::vector<std::string> write_stan_csv(const std::string& directory, const Draws& draws, StanCsvHeader header) {
+namespace {
+
+std::string chain_path(const std::string& directory, std::int64_t chain) {
+    return (std::filesystem::path(directory) / ("chain_" + std::to_string(chain) + ".csv")).string();
+}
+
+// A file of another run would be read as one more chain of this one.
+void check_no_other_chains(const std::string& directory, const Draws& draws) {
+    const auto ours = [&](std::int64_t chain) {
+        return std::any_of(draws.chains.begin(), draws.chains.end(),
+                           [&](const ChainRecord& record) { return record.chain == chain; });
+    };
+    std::error_code ignored;
+    for (std::int64_t chain = 1;; ++chain) {
+        if (ours(chain)) continue;
+        const std::string path = chain_path(directory, chain);
+        if (!std::filesystem::exists(path, ignored)) return;
+        throw FileError(path +
+                        ": is there already, and is not one of these chains; remove it, or choose another "
+                        "directory");
+    }
+}
+
+std::vector<std::string> write_chains(const std::string& directory, const Draws& draws, StanCsvHeader header) {
     if (draws.values.rank() != 3)
         throw ValueError("write_stan_csv: the values of the draws are not in memory (keep = false)");
     make_directory(directory);
+    check_no_other_chains(directory, draws);
     const StanCsvRows rows(draws.quantities);
     const std::int64_t width = draws.values.shape()[2];
     std::vector<std::string> files;
@@ -25,8 +50,8 @@ std::vector<std::string> write_stan_csv(const std::string& directory, const Draw
     for (std::size_t c = 0; c < draws.chains.size(); ++c) {
         const ChainRecord& r = draws.chains[c];
         header.chain = r.chain;
-        header.file = "chain_" + std::to_string(r.chain) + ".csv";
-        files.push_back((std::filesystem::path(directory) / header.file).string());
+        files.push_back(chain_path(directory, r.chain));
+        header.file = std::filesystem::path(files.back()).filename().string();
         AtomicFile file(files.back());
         file.write(stan_csv_header(header, draws.quantities));
         file.write(stan_csv_adaptation(r.step_size_after_warmup, r.inverse_metric,
@@ -53,8 +78,6 @@ std::vector<std::string> write_stan_csv(const std::string& directory, const Draw
     }
     return files;
 }
-
-namespace {
 
 // Finds files that are not chains of one run.
 class OneRun {
@@ -197,23 +220,35 @@ Draws read_all(std::span<const std::string> paths, const ReadLimits& limits) {
     return draws;
 }
 
+std::vector<std::string> chains_in(const std::string& directory) {
+    std::vector<std::string> files;
+    std::error_code ignored;
+    for (;;) {
+        std::string file = chain_path(directory, std::ssize(files) + 1);
+        if (!std::filesystem::exists(file, ignored)) break;
+        files.push_back(std::move(file));
+    }
+    if (files.empty()) throw FileError(directory + ": there is no chain_1.csv in it");
+    return files;
+}
+
 }  // namespace
+
+std::vector<std::string> write_stan_csv(const std::string& directory, const Draws& draws, StanCsvHeader header) {
+    return detail::with_errors_at(directory, [&] { return write_chains(directory, draws, std::move(header)); });
+}
 
 Draws read_stan_csv(std::span<const std::string> paths, const ReadLimits& limits) {
     return detail::with_errors_at("read_stan_csv", [&] { return read_all(paths, limits); });
 }
 
 Draws read_stan_csv(const std::string& path, const ReadLimits& limits) {
-    std::error_code ignored;
-    if (!std::filesystem::is_directory(path, ignored)) return read_stan_csv(std::vector{path}, limits);
-    std::vector<std::string> files;
-    for (;;) {
-        const auto file = std::filesystem::path(path) / ("chain_" + std::to_string(files.size() + 1) + ".csv");
-        if (!std::filesystem::exists(file, ignored)) break;
-        files.push_back(file.string());
-    }
-    if (files.empty()) throw FileError(path + ": there is no chain_1.csv in it");
-    return read_stan_csv(files, limits);
+    return detail::with_errors_at(path, [&] {
+        detail::check_path(path);
+        std::error_code ignored;
+        const bool many = std::filesystem::is_directory(path, ignored);
+        return read_stan_csv(many ? chains_in(path) : std::vector{path}, limits);
+    });
 }
 
 }  // namespace pollen

@@ -1,6 +1,7 @@
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 #include <pollen/data/io/detail/text.hpp>
 #include <pollen/samplers/draws/detail/csv_cell.hpp>
@@ -112,9 +113,7 @@ class StanCsvReader::File {
     double number(std::string_view text, const std::string& field) const {
         double x = 0;
         if (!detail::parse_number(text, x)) lines.fail(field + ": " + detail::printable(text) + " is not a number");
-        if (!fits_double(text, x))
-            lines.fail(field + ": " + detail::printable(text) + " is too " + (x == 0 ? "small" : "large") +
-                       " for a double");
+        if (!fits_double(text, x)) lines.fail(field + ": " + detail::printable(text) + " " + detail::range_text(x));
         return x;
     }
     std::int64_t count(std::string_view text, const std::string& field, std::int64_t least) const {
@@ -124,6 +123,19 @@ class StanCsvReader::File {
             lines.fail(field + ": " + detail::printable(text) + " is not a whole number from " + std::to_string(least) +
                        " up");
         return n;
+    }
+
+    bool flag(std::string_view text, const char* field) const {
+        const bool yes = text == "1" || text == "true";
+        if (!yes && text != "0" && text != "false")
+            lines.fail(std::string(field) + ": " + detail::printable(text) + " is not 0, 1, false or true");
+        return yes;
+    }
+    MetricKind metric(std::string_view text) const {
+        if (text == "dense_e") return MetricKind::dense;
+        if (text == "diag_e") return MetricKind::diagonal;
+        if (text == "unit_e") return MetricKind::unit;
+        lines.fail("metric: " + detail::printable(text) + " is not dense_e, diag_e or unit_e");
     }
 
     void comment(std::string_view line) {
@@ -167,16 +179,13 @@ class StanCsvReader::File {
         if (key == "thin") header.thin = count(value, "thin", 1);
         if (key == "id" || key == "chain_id") header.chain = count(value, "id", 0);
         if (key == "max_depth") max_depth = std::min<std::int64_t>(count(value, "max_depth", 0), 1'000'000);
-        if (key == "save_warmup") header.save_warmup = value == "1" || value == "true";
-        if (key == "metric")
-            header.facts.metric = value == "dense_e"  ? MetricKind::dense
-                                  : value == "diag_e" ? MetricKind::diagonal
-                                                      : MetricKind::unit;
+        if (key == "save_warmup") header.save_warmup = flag(value, "save_warmup");
+        if (key == "metric") header.facts.metric = metric(value);
         if (key == "delta") header.facts.target_acceptance = number(value, "delta");
         if (key == "gamma") header.facts.gamma = number(value, "gamma");
         if (key == "kappa") header.facts.kappa = number(value, "kappa");
         if (key == "t0") header.facts.t0 = number(value, "t0");
-        if (key == "fresh_momentum") header.facts.fresh_momentum = value != "0";
+        if (key == "fresh_momentum") header.facts.fresh_momentum = flag(value, "fresh_momentum");
         if (key == "stepsize") header.facts.step_size = number(value, "stepsize");
         if (key == "seed") std::from_chars(value.data(), value.data() + value.size(), header.seed);
         if (key == "file") header.file = value;
@@ -358,9 +367,9 @@ class StanCsvReader::File {
 };
 
 StanCsvReader::StanCsvReader(const std::string& path, const ReadLimits& limits, std::int64_t bytes)
-    : file_(std::make_unique<File>(path, limits, bytes)) {}
+    : file_(detail::with_errors_at(path, [&] { return std::make_unique<File>(path, limits, bytes); })) {}
 StanCsvReader::StanCsvReader(Bytes bytes, const std::string& name, const ReadLimits& limits)
-    : file_(std::make_unique<File>(bytes, name, limits)) {}
+    : file_(detail::with_errors_at(name, [&] { return std::make_unique<File>(bytes, name, limits); })) {}
 StanCsvReader::StanCsvReader(StanCsvReader&&) noexcept = default;
 StanCsvReader::~StanCsvReader() = default;
 
@@ -369,7 +378,9 @@ const StanCsvHeader& StanCsvReader::header() const { return file_->header; }
 std::optional<std::int64_t> StanCsvReader::announced() const {
     return file_->announced ? std::optional(file_->header.draws) : std::nullopt;
 }
-bool StanCsvReader::next(Row& row, bool values) { return file_->next(row, values); }
+bool StanCsvReader::next(Row& row, bool values) {
+    return detail::with_errors_at(file_->lines.name(), [&] { return file_->next(row, values); });
+}
 double StanCsvReader::step_size() const { return file_->adapted; }
 const std::vector<double>& StanCsvReader::inverse_metric() const { return file_->inverse_metric; }
 double StanCsvReader::warmup_seconds() const { return file_->warmup_seconds; }

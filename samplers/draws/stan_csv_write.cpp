@@ -1,6 +1,7 @@
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/nn/potentials/detail/column_name.hpp>
 #include <pollen/samplers/draws/detail/statistics.hpp>
 
@@ -91,9 +92,7 @@ std::string algorithm_text(const ChainFacts& facts) {
     return text + "\n#         stepsize = " + to_text(facts.step_size) + "\n";
 }
 
-}  // namespace
-
-std::string stan_csv_header(const StanCsvHeader& h, const std::vector<Quantity>& quantities) {
+std::string header_text(const StanCsvHeader& h, const std::vector<Quantity>& quantities) {
     std::string text =
         "# stan_version_major = 2\n"
         "# stan_version_minor = 31\n"
@@ -123,7 +122,7 @@ std::string stan_csv_header(const StanCsvHeader& h, const std::vector<Quantity>&
     return text + '\n';
 }
 
-std::string stan_csv_adaptation(double step_size, std::span<const double> inverse_metric, std::int64_t size) {
+std::string adaptation_text(double step_size, std::span<const double> inverse_metric, std::int64_t size) {
     std::string text = "# Adaptation terminated\n# Step size = ";
     append_number(text, step_size);
     text += '\n';
@@ -150,41 +149,64 @@ std::string stan_csv_adaptation(double step_size, std::span<const double> invers
 }
 
 // Readers take the number from character 17 of its line on.
-std::string stan_csv_footer(double warmup_seconds, double sampling_seconds) {
+std::string footer_text(double warmup_seconds, double sampling_seconds) {
     return "# \n#  Elapsed Time: " + seconds_text(warmup_seconds) + " seconds (Warm-up)\n#                " +
            seconds_text(sampling_seconds) + " seconds (Sampling)\n#                " +
            seconds_text(warmup_seconds + sampling_seconds) + " seconds (Total)\n# \n";
 }
 
-StanCsvRows::StanCsvRows(const std::vector<Quantity>& quantities) {
+std::vector<std::int64_t> order_of(const std::vector<Quantity>& quantities) {
+    std::vector<std::int64_t> order;
     bool same = true;
     for (const Quantity& q : quantities) {
         each_element(q.shape, [&](std::int64_t element, const std::string&) {
-            same &= q.offset + element == std::ssize(order_);
-            order_.push_back(q.offset + element);
+            same &= q.offset + element == std::ssize(order);
+            order.push_back(q.offset + element);
         });
     }
-    if (same) order_ = {};
+    if (same) order = {};
+    return order;
 }
+
+constexpr const char* who = "stan_csv";
+
+}  // namespace
+
+std::string stan_csv_header(const StanCsvHeader& header, const std::vector<Quantity>& quantities) {
+    return detail::with_errors_at(who, [&] { return header_text(header, quantities); });
+}
+
+std::string stan_csv_adaptation(double step_size, std::span<const double> inverse_metric, std::int64_t size) {
+    return detail::with_errors_at(who, [&] { return adaptation_text(step_size, inverse_metric, size); });
+}
+
+std::string stan_csv_footer(double warmup_seconds, double sampling_seconds) {
+    return detail::with_errors_at(who, [&] { return footer_text(warmup_seconds, sampling_seconds); });
+}
+
+StanCsvRows::StanCsvRows(const std::vector<Quantity>& quantities)
+    : order_(detail::with_errors_at(who, [&] { return order_of(quantities); })) {}
 
 void StanCsvRows::append(std::string& text, const ChainFacts& facts, const StepStatistics& s, double weight,
                          std::span<const double> values) const {
-    const auto add = [&](auto number) {
-        text += ',';
-        append_number(text, number);
-    };
-    append_number(text, -s.energy);  // lp__, the first column
-    for (const detail::StatisticColumn& column : std::span(detail::statistic_columns).subspan(1)) {
-        if (!is_written(facts, column.which)) continue;
-        const double x = detail::value_of(column.which, s, weight);
-        if (column.type == detail::StatisticColumn::Type::number)
-            add(x);
-        else
-            add(static_cast<std::int64_t>(x));
-    }
-    for (std::size_t k = 0; k < values.size(); ++k)
-        add(values[order_.empty() ? k : static_cast<std::size_t>(order_[k])]);
-    text += '\n';
+    detail::with_errors_at(who, [&] {
+        const auto add = [&](auto number) {
+            text += ',';
+            append_number(text, number);
+        };
+        append_number(text, -s.energy);  // lp__, the first column
+        for (const detail::StatisticColumn& column : std::span(detail::statistic_columns).subspan(1)) {
+            if (!is_written(facts, column.which)) continue;
+            const double x = detail::value_of(column.which, s, weight);
+            if (column.type == detail::StatisticColumn::Type::number)
+                add(x);
+            else
+                add(static_cast<std::int64_t>(x));
+        }
+        for (std::size_t k = 0; k < values.size(); ++k)
+            add(values[order_.empty() ? k : static_cast<std::size_t>(order_[k])]);
+        text += '\n';
+    });
 }
 
 }  // namespace pollen

@@ -1,6 +1,7 @@
 #include <pollen/samplers/run/run_chains.hpp>
 
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/run/detail/chain_runner.hpp>

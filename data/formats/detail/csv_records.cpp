@@ -99,8 +99,7 @@ void CsvRecords::split() {
             while (last > start && is_padding(last[-1])) --last;
             const std::string_view text(start, static_cast<std::size_t>(last - start));
             if (lone_return_ && text.find('\r') != text.npos)
-                fail("column " + std::to_string(cells_.size() + 1) +
-                     ": has a carriage return (CR) that no line feed (LF) follows; lines end in LF or CR LF");
+                fail("column " + std::to_string(cells_.size() + 1) + ": " + lone_return);
             cells_.emplace_back(text, false);
         }
         if (at_ == stop_) return;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace pollen::detail {
 
@@ -16,10 +17,10 @@ std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(by
 
 // Where the eight digits of the checksum are; npos if they are nowhere. A quote inside of a text is not written as it
 // is, so the key is unique.
-std::size_t place_of_checksum(std::string_view bytes) {
-    const std::string_view key = "\"checksum\":\"";
-    const std::size_t at = bytes.find(key);
-    return at == bytes.npos || bytes.size() - at < key.size() + no_checksum.size() ? bytes.npos : at + key.size();
+std::size_t place_of_checksum(std::string_view bytes, const std::string& prefix) {
+    const std::string key = '"' + prefix + "checksum\":\"";
+    const std::size_t at = bytes.find(key), place = at + key.size(), end = place + no_checksum.size();
+    return at != bytes.npos && end < bytes.size() && bytes[end] == '"' ? place : bytes.npos;
 }
 
 // CRC-32 of the file as it is with a checksum of 0.
@@ -33,29 +34,44 @@ std::string checksum_of(std::string_view bytes, std::size_t place) {
 
 }  // namespace
 
-void write_sealed(const std::string& path, TensorFile file, const Seal& seal) {
-    file.metadata["format"] = seal.format;
-    file.metadata["version"] = seal.version;
-    file.metadata["checksum"] = no_checksum;
+TensorFile sealed(TensorFile file, const std::string& path, const Seal& seal) {
+    const std::string prefix = seal.prefix;
+    file.metadata[prefix + "format"] = seal.format;
+    file.metadata[prefix + "version"] = seal.version;
+    std::string& checksum = file.metadata[prefix + "checksum"];
+    checksum = no_checksum;
     Crc32 sum;
     each_safetensors_part(file, path, [&](const void* data, std::size_t bytes) { sum.add(data, bytes); });
-    file.metadata["checksum"] = crc32_text(sum.sum());
-    write_safetensors(path, file);
+    checksum = crc32_text(sum.sum());
+    return file;
+}
+
+void write_sealed(const std::string& path, TensorFile file, const Seal& seal) {
+    write_safetensors(path, sealed(std::move(file), path, seal));
+}
+
+bool has_seal(const TensorFile& file, const Seal& seal) {
+    const std::string prefix = seal.prefix;
+    return file.metadata.contains(prefix + "format") || file.metadata.contains(prefix + "version") ||
+           file.metadata.contains(prefix + "checksum");
 }
 
 void check_seal(Bytes bytes, const TensorFile& file, const Seal& seal) {
-    const std::string where = file.source() + ": metadata: ";
-    if (const std::string& format = metadata_text(file, "format", seal); format != seal.format)
-        throw FileError(where + "format: " + printable(format) + " is not " + seal.what);
-    if (const std::string& version = metadata_text(file, "version", seal); version != seal.version)
-        throw FileError(where + "version: " + printable(version) + "; this version of pollen reads " + seal.version);
+    const std::string prefix = seal.prefix, where = file.source() + ": metadata: ";
+    if (const std::string& format = metadata_text(file, prefix + "format", seal); format != seal.format)
+        throw FileError(where + prefix + "format: " + printable(format) + " is not " + seal.what + seal.advice);
+    if (const std::string& version = metadata_text(file, prefix + "version", seal); version != seal.version)
+        throw FileError(where + prefix + "version: " + printable(version) + "; this version of pollen reads " +
+                        seal.version);
+    metadata_text(file, prefix + "checksum", seal);
     const std::string_view text = text_of(bytes);
-    const std::size_t place = place_of_checksum(text);
-    if (place == text.npos) throw FileError(where + "there is no checksum; is it " + seal.what + "?");
+    const std::size_t place = place_of_checksum(text, prefix);
+    if (place == text.npos)
+        throw FileError(where + prefix + "checksum: does not have the form in which pollen writes it" + seal.advice);
     const std::string_view saved = text.substr(place, no_checksum.size());
     if (const std::string computed = checksum_of(text, place); saved != computed)
-        throw FileError(where + "checksum: " + printable(saved) + ", but what it holds has " + computed +
-                        "; the file is damaged");
+        throw FileError(where + prefix + "checksum: " + printable(saved) + ", but what it holds has " + computed +
+                        "; the file is damaged" + seal.advice);
 }
 
 TensorFile parse_sealed(Bytes bytes, const std::string& name, const Seal& seal, const ReadLimits& limits) {
@@ -68,8 +84,8 @@ TensorFile read_sealed(const std::string& path, const Seal& seal, const ReadLimi
     return parse_sealed(read_bytes(path, limits), path, seal, limits);
 }
 
-bool renew_checksum(std::span<std::byte> file) {
-    const std::size_t place = place_of_checksum(text_of(file));
+bool renew_checksum(std::span<std::byte> file, const std::string& prefix) {
+    const std::size_t place = place_of_checksum(text_of(file), prefix);
     if (place == std::string_view::npos) return false;
     const std::string sum = checksum_of(text_of(file), place);
     std::transform(sum.begin(), sum.end(), file.begin() + static_cast<std::ptrdiff_t>(place),
@@ -80,7 +96,8 @@ bool renew_checksum(std::span<std::byte> file) {
 const std::string& metadata_text(const TensorFile& file, const std::string& field, const Seal& seal) {
     const auto at = file.metadata.find(field);
     if (at == file.metadata.end())
-        throw FileError(file.source() + ": metadata: there is no " + field + "; is it " + seal.what + "?");
+        throw FileError(file.source() + ": metadata: there is no " + field + "; is it " + seal.what + "?" +
+                        seal.advice);
     return at->second;
 }
 

@@ -15,7 +15,13 @@ constexpr std::size_t longest_part = 200;  // file systems allow 255 in all
 
 }  // namespace
 
+void check_path(const std::string& path) {
+    if (path.find('\0') != path.npos)
+        throw FileError(path + ": the path has a NUL character, at which the system would end it");
+}
+
 FilePlace place_of_file(const std::string& path) {
+    check_path(path);
     std::filesystem::path target = path;
     for (int links = 0; links < most_links; ++links) {
         std::error_code error;

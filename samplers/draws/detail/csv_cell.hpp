@@ -5,18 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <string_view>
 
-// What the cells of a CSV file of draws say.
+// What the names of the columns in a CSV file of draws say.
 namespace pollen::detail {
-
-// Whether the text names the number that was read from it: 1e400 is not infinite, and 1e-400 is not 0.
-inline bool fits_double(std::string_view text, double x) {
-    if (std::isinf(x)) return text.find_first_of("0123456789") == text.npos;
-    return x != 0 || text.substr(0, text.find_first_of("eE")).find_first_of("123456789") == text.npos;
-}
 
 // "w.2.1" is element (2, 1) of w.
 struct CsvColumn {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/data/io/detail/file_place.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/text.hpp>
 #include <pollen/data/io/file.hpp>
@@ -22,6 +23,7 @@ class Lines {
   public:
     Lines(std::string name, const ReadLimits& limits, std::int64_t bytes)
         : name_(std::move(name)), limits_(limits), left_(bytes) {
+        check_path(name_);
         file_ = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (file_ < 0) throw FileError(name_ + ": cannot be opened: " + std::strerror(errno));
         struct stat status {};

@@ -1,8 +1,8 @@
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/atomic_file.hpp>
 #include <pollen/data/io/detail/crc32.hpp>
 #include <pollen/data/io/file.hpp>
-#include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/run/detail/chain_runner.hpp>
 
 #include <algorithm>

@@ -67,6 +67,39 @@ BOOST_AUTO_TEST_CASE(headers) {
     BOOST_TEST((csv(",a\n0,1\n").columns == Names{"", "a"}));
 }
 
+BOOST_AUTO_TEST_CASE(names_that_come_twice) {
+    const auto twice = [](const std::string& columns, const std::string& name) {
+        return "f.csv: line 1: columns " + columns + " have the same name, \"" + name +
+               "\"; rename one, select other columns (CsvOptions::columns), or, if this line is not a header, set "
+               "CsvOptions::header to Header::no";
+    };
+    BOOST_TEST(error("a,a\n1,2\n") == twice("1 and 2", "a"));
+    BOOST_TEST(error("a,b,\"a\",c,a\n") == twice("1 and 3", "a"));
+    BOOST_TEST(error("x,,\n1,2,3\n") == twice("2 and 3", ""));
+    BOOST_TEST(error("1,1\n3,4\n", with(Header::yes)) == twice("1 and 2", "1"));
+    BOOST_TEST((csv("1,1\n3,4\n").values == Tensor<double>{{1, 1}, {3, 4}}));
+    BOOST_TEST((csv("a,A, a1\n1,2,3\n").columns == Names{"a", "A", "a1"}));
+    BOOST_TEST((csv("a,b,a\n1,2,3\n", with(Names{"b"})).values == Tensor<double>::full({1, 1}, 2)));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_that_are_no_names) {
+    const auto several = [](const std::string& column, const std::string& name) {
+        return "f.csv: line 1: column " + column + ": \"" + name +
+               "\" holds several numbers; set CsvOptions::delimiter to the character between them, or, if it is a "
+               "name, CsvOptions::header to Header::yes";
+    };
+    BOOST_TEST(error("1 2\n") == several("1", "1 2"));
+    BOOST_TEST(error("1 2\n3\n") == several("1", "1 2"));
+    BOOST_TEST(error("a,-1.5\t+2e3\n1,2\n") == several("2", "-1.5?+2e3"));
+    BOOST_TEST(error("1;2;\n") == several("1", "1;2;"));
+    BOOST_TEST(error("1|2\n3|4\n") == several("1", "1|2"));
+    BOOST_TEST(error("1,5;2,5\n") == several("2", "5;2"));
+    BOOST_TEST(error("1,2\n3,4\n", with(';')) == several("1", "1,2"));
+    BOOST_TEST((csv("1 2\n3\n", with(Header::yes)).columns == Names{"1 2"}));
+    for (const std::string name : {"x 1", "2020-01-02", "12:30", "1st", "1 m", "1-2", "a;b", "5 %", ";", "x"})
+        BOOST_TEST((csv(name + ",y\n1,2\n").columns == Names{name, "y"}));
+}
+
 BOOST_AUTO_TEST_CASE(line_ends_marks_blanks_and_quotes) {
     for (const char* text : {"a,b\r\n1,2\r\n3,4\r\n", "\xEF\xBB\xBF\x61,b\n1,2\n3,4", "a,b\n1,2\n3,4\n\n \t\n\r\n",
                              " a , b \n 1,\t2\n3 , 4 \n", "\"a\",\"b\"\n\"1\",2\n 3, \"4\" \n", "a,b\n\" 1 \",2\n3,4",
@@ -128,7 +161,7 @@ BOOST_AUTO_TEST_CASE(missing_numbers) {
     BOOST_TEST(error("1,2\n3,NA\n") ==
                "f.csv: line 2: column 2: \"NA\" is a missing number; Missing::nan would read it as NaN");
     BOOST_TEST(csv("1,\n?,2\n", options).values.shape()[0] == 2);
-    BOOST_TEST(error("a\n1e999\n", options) == "f.csv: line 2: column 1 (a): \"1e999\" is not a finite number");
+    BOOST_TEST(error("a\n1e999\n", options) == "f.csv: line 2: column 1 (a): \"1e999\" is too large for a double");
     BOOST_TEST(error("a\n-inf\n", options) == "f.csv: line 2: column 1 (a): \"-inf\" is not a finite number");
 }
 
@@ -143,9 +176,17 @@ BOOST_AUTO_TEST_CASE(not_numbers) {
 }
 
 BOOST_AUTO_TEST_CASE(exact_numbers) {
-    const Table table = csv("0.1,1e-400,-1e-99999,4.9e-324,1.7976931348623157e308,123456789012345678901234567890\n");
+    const Table table = csv("0.1,0e-400,-0.00E99999,4.9e-324,1.7976931348623157e308,123456789012345678901234567890\n");
     BOOST_TEST((table.values ==
                 Tensor<double>{{0.1, 0, 0, 4.9406564584124654e-324, 1.7976931348623157e308, 1.2345678901234568e29}}));
+    BOOST_TEST(std::signbit(table.values(0, 2)));
+    // What a double rounds to 0 or to infinity; the first line is no header for that.
+    BOOST_TEST(error("1e-400,2\n3,4\n") == "f.csv: line 1: column 1: \"1e-400\" is too small for a double");
+    BOOST_TEST(error("1,1e400\n3,4\n") == "f.csv: line 1: column 2: \"1e400\" is too large for a double");
+    BOOST_TEST(error("a\n\" -0.002e-323 \"\n") ==
+               "f.csv: line 2: column 1 (a): \" -0.002e-323 \" is too small for a double");
+    BOOST_TEST(error("a\n-1e99999\n") == "f.csv: line 2: column 1 (a): \"-1e99999\" is too large for a double");
+    BOOST_TEST(csv("2.5e-324\n").values.item() == 4.9406564584124654e-324);
     // A comma as decimal point, where the system has such a locale, changes nothing.
     const std::string before = std::setlocale(LC_NUMERIC, nullptr);
     std::setlocale(LC_NUMERIC, "de_DE.UTF-8");
@@ -220,6 +261,9 @@ BOOST_AUTO_TEST_CASE(written_and_read) {
     BOOST_TEST(error_of<ValueError>([&] {
                    write_csv(path, {}, Tensor<double>::zeros(Shape{1, 0}));
                }) == "write_csv: no columns; expected at least one name");
+    BOOST_TEST(error_of<ValueError>([&] {
+                   write_csv(path, {"x", "y", "x"}, Tensor<double>::zeros(Shape{1, 3}));
+               }) == "write_csv: two columns have the name \"x\"");
     BOOST_TEST(contents(path) == "x\n");
 }
 

@@ -54,6 +54,10 @@ BOOST_AUTO_TEST_CASE(broken_files) {
     BOOST_TEST(error("") == "f.csv: is empty; expected at least one line");
     BOOST_TEST(error("a,b\nx\n") == "f.csv: line 2: has 1 cells where line 1 has 2");
     BOOST_TEST(error("a,b\n\"x,y\n") == "f.csv: line 2: column 1: the quote is never closed");
+    BOOST_TEST(error("p,x,s,p\ne,x,s,n\n") ==
+               "f.csv: line 1: columns 1 and 4 have the same name, \"p\"; rename one, select other columns "
+               "(CsvOptions::columns), or, if this line is not a header, set CsvOptions::header to Header::no");
+    BOOST_TEST((text("1 2\nx\n").columns == Names{"1 2"}));
     BOOST_TEST(error("a\n\0\n"s) == "f.csv: line 2: has a NUL byte; this is not a text file");
 }
 

@@ -69,6 +69,14 @@ BOOST_AUTO_TEST_CASE(fractions) {
     BOOST_TEST((idx<std::int32_t>("\0\0\x0d\x01\0\0\0\x01\xcf\x00\x00\x00"s) == Indices{INT32_MIN}));
     const std::string huge = "\0\0\x0e\x01\0\0\0\x01\x7e\x37\xe4\x3c\x88\x00\x75\x9c"s;
     BOOST_TEST((idx(huge) == Tensor<double>{1e300}));
+    // Whole numbers above 2^24, of which a float holds some.
+    const std::string large = "\0\0\x0c\x01\0\0\0\x04"s + "\1\0\0\0\1\0\0\2\xff\0\0\0\x80\0\0\0"s;
+    BOOST_TEST((idx<float>(large) == Tensor<float>{16777216, 16777218, -16777216, -2147483648.0f}));
+    const std::string odd = "\0\0\x0c\x01\0\0\0\x02"s + "\0\0\0\7\1\0\0\1"s;
+    BOOST_TEST(error<float>(odd) ==
+               "f.idx: offset 12: element 1: 16777217 is a whole number that a float does not hold; read it as double");
+    BOOST_TEST((idx(odd) == Tensor<double>{7, 16777217}));
+    BOOST_TEST((idx<std::int32_t>(odd) == Indices{7, 16777217}));
     BOOST_TEST(error<float>(huge) == "f.idx: offset 8: element 0: 1e+300 is too large for a float");
 }
 

@@ -54,7 +54,16 @@ BOOST_AUTO_TEST_CASE(broken_lines) {
     BOOST_TEST(error("1 1:2x\n") == "f.svm: line 1: \"1:2x\": the value is not a number");
     BOOST_TEST(error("1 1:2:3\n") == "f.svm: line 1: \"1:2:3\": the value is not a number");
     BOOST_TEST(error("1 1:inf\n") == "f.svm: line 1: \"1:inf\": the value is not a finite number");
-    BOOST_TEST(error("1 1:1e999\n") == "f.svm: line 1: \"1:1e999\": the value is not a finite number");
+    BOOST_TEST(error("1 1:1e999\n") == "f.svm: line 1: \"1:1e999\": the value is too large for a double");
+    BOOST_TEST(error("1 1:-1e-400\n") == "f.svm: line 1: \"1:-1e-400\": the value is too small for a double");
+    BOOST_TEST(error("2e-324 1:1\n") == "f.svm: line 1: \"2e-324\": the target is too small for a double");
+    BOOST_TEST(error("1 1:0e-400 2:3e-324\n") == "");
+    const std::string lone =
+        "f.svm: line 1: has a carriage return (CR) that no line feed (LF) follows; lines end in LF or CR LF";
+    for (const char* text :
+         {"1 1:1\r", "1 1:1\r2 1:1\n", "1 1:1\r\r\n", "\r1 1:1\n", "1 1:1 # a\r2 1:1\n", "1 1:1\r# a\n"})
+        BOOST_TEST(error(text) == lone, text);
+    BOOST_TEST(error("1 1:1\r\n\r\n# a\r\n") == "");
     BOOST_TEST(error("1 1: 2\n") != "");
     BOOST_TEST(error("1 1:1\0\n"s) == "f.svm: line 1: \"1:1?\": the value is not a number");
     BOOST_TEST(error("1 qid:7 1:1\n") ==

@@ -112,6 +112,14 @@ BOOST_AUTO_TEST_CASE(tables) {
     const Table broken{{"a", "class"}, Tensor<double>{{1, 0}, {3, 1.5}}};
     BOOST_TEST(error_of<ValueError>([&] { table_dataset<float>(broken, "class", Target::labels); }) ==
                "table_dataset: row 1 of column class is 1.500000; labels are whole numbers from 0 up");
+    const Table large{{"a", "b"}, Tensor<double>{{1, 2}, {3, -1e39}}};
+    for (const char* target : {"a", "b"})
+        BOOST_TEST(error_of<ValueError>([&] { table_dataset<float>(large, target, Target::numbers); }) ==
+                   "table_dataset: row 1 of column b is -1e+39, which is too large for a float; use doubles");
+    BOOST_TEST(table_dataset<double>(large, "b", Target::numbers).targets(1, 0) == -1e39);
+    const Table short_of_names{{"a"}, Tensor<double>{{1, 2}}};
+    BOOST_TEST(error_of<ShapeError>([&] { table_dataset<double>(short_of_names, "a", Target::numbers); }) ==
+               "table_dataset: the table has 1 names of columns, but its values are (1, 2)");
 }
 
 BOOST_AUTO_TEST_CASE(errors) {

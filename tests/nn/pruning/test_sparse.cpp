@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_compressed_network) {
     const TemporaryDirectory directory;
     const std::string path = directory / "small.safetensors";
     save<float>(path, *small, {{"pruned", "by chance"}});
-    BOOST_TEST(std::filesystem::file_size(path) > stored_bytes<float>(*small));  // the text
+    BOOST_TEST(std::filesystem::file_size(path) > stored_bytes<float>(*small));  // the metadata
     const auto again = load_compressed<float>(path, convolutional());
     BOOST_TEST((predict<float>(*again, x) == y));
     BOOST_TEST((Parameters<float>(*again).flatten() == Parameters<float>(*small).flatten()));

@@ -55,6 +55,26 @@ std::vector<std::uint64_t> bits_of(const Tensor<double>& x) {
 
 }  // namespace
 
+// A file of an earlier run would be read as one more chain.
+BOOST_AUTO_TEST_CASE(files_of_other_chains_are_in_the_way) {
+    const TemporaryDirectory folder;
+    const Draws two = some_draws(false);
+    Draws one = two;
+    one.chains.pop_back();
+    one.values = Tensor<double>(Shape{1, 3, 9}, two.values.values().first(27));
+    write_stan_csv(folder.path(), two);
+    write_stan_csv(folder.path(), two);
+    const std::string before = contents(folder / "chain_1.csv");
+    BOOST_TEST(error_of<FileError>([&] { write_stan_csv(folder.path(), one); }) ==
+               folder /
+                   "chain_2.csv: is there already, and is not one of these chains; remove it, or choose "
+                   "another directory");
+    BOOST_TEST(contents(folder / "chain_1.csv") == before);
+    std::filesystem::remove(folder / "chain_2.csv");
+    write_stan_csv(folder.path(), one);
+    BOOST_TEST(read_stan_csv(folder.path()).chains.size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(the_layout_is_that_of_cmdstan) {
     const ChainFacts nuts{.hamiltonian = true,
                           .max_tree_depth = 8,

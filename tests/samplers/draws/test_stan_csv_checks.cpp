@@ -327,4 +327,28 @@ BOOST_AUTO_TEST_CASE(memory_limits) {
                "c.csv: line 1: the columns take 96 bytes, more than the limit of 10 (ReadLimits::max_memory)");
 }
 
+BOOST_AUTO_TEST_CASE(words_of_the_header) {
+    const std::string rows = "\nlp__,x\n1,2\n";
+    for (const char* good : {"save_warmup = 1", "save_warmup = false (Default)", "fresh_momentum = 0",
+                             "metric = unit_e", "metric = diag_e (Default)", "metric = dense_e"})
+        BOOST_TEST(error_in("# " + std::string(good) + rows) == "", good);
+    BOOST_TEST(error_in("# save_warmup = yes" + rows) ==
+               "c.csv: line 1: save_warmup: \"yes\" is not 0, 1, false or true");
+    BOOST_TEST(error_in("# fresh_momentum = 2" + rows) ==
+               "c.csv: line 1: fresh_momentum: \"2\" is not 0, 1, false or true");
+    BOOST_TEST(error_in("# metric = dense" + rows) ==
+               "c.csv: line 1: metric: \"dense\" is not dense_e, diag_e or unit_e");
+}
+
+// The system would end the path at the NUL, and chain_1.csv would be there for every number.
+BOOST_AUTO_TEST_CASE(a_path_with_a_nul_is_refused) {
+    const TemporaryDirectory folder;
+    const std::string path = folder.path() + std::string("\0/x", 3);
+    const std::string expected =
+        folder.path() + "\\x00/x: the path has a NUL character, at which the system would end it";
+    BOOST_TEST(error_of<FileError>([&] { read_stan_csv(path); }) == expected);
+    BOOST_TEST(error_of<FileError>([&] { read_stan_csv(std::vector{path}); }) == expected);
+    BOOST_TEST(error_of<FileError>([&] { StanCsvReader reader(path); }) == expected);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,8 +4,8 @@
 #include "walk_sampler.hpp"
 
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/nn/potentials/function_potential.hpp>
-#include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
 
