@@ -10,7 +10,8 @@ namespace pollen {
 
 template <Real T>
 Evaluation detail::evaluate_at(std::span<const T> theta, const Parameters<T>& parameters, const Module<T>& net,
-                               const Likelihood<T>& likelihood, const Dataset<T>& data, std::int64_t batch) {
+                               const Likelihood<T>& likelihood, const Dataset<T>& data, std::int64_t batch,
+                               const std::function<void()>& check_stop) {
     data.check();
     if (data.size() == 0) throw ShapeError("evaluate: the data set is empty");
     data.check_finite("evaluate");
@@ -20,6 +21,7 @@ Evaluation detail::evaluate_at(std::span<const T> theta, const Parameters<T>& pa
     const auto named = [&](const auto& f) { return name_item(net, likelihood, parameters, theta, data, f); };
     double log_prob = 0, score = 0;
     for (std::int64_t first = 0; first < data.size(); first += batch) {
+        if (check_stop) check_stop();
         const Dataset<T> part = data.view(first, std::min(batch, data.size() - first));
         const Tensor<T> outputs = named([&] { return predict(tape, net, parameters, theta, part.inputs, options); });
         if (first == 0) likelihood.check_data(with_rows(outputs.shape(), data.size()), data);
@@ -40,7 +42,8 @@ Evaluation evaluate(const Module<T>& net, const Likelihood<T>& likelihood, const
 
 #define POLLEN_INSTANTIATE(T)                                                                           \
     template Evaluation detail::evaluate_at(std::span<const T>, const Parameters<T>&, const Module<T>&, \
-                                            const Likelihood<T>&, const Dataset<T>&, std::int64_t);     \
+                                            const Likelihood<T>&, const Dataset<T>&, std::int64_t,      \
+                                            const std::function<void()>&);                              \
     template Evaluation evaluate(const Module<T>&, const Likelihood<T>&, const Dataset<T>&, std::int64_t);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)

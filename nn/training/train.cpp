@@ -3,11 +3,11 @@
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/support/checks.hpp>
-#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/data/io/file.hpp>
 #include <pollen/nn/likelihoods/detail/name_item.hpp>
 #include <pollen/nn/training/detail/checkpoint.hpp>
 #include <pollen/nn/training/detail/evaluate_at.hpp>
+#include <pollen/nn/training/detail/stoppable.hpp>
 #include <pollen/nn/training/update.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 
@@ -74,40 +74,28 @@ class Run {
         const Interrupt interrupt;
         const std::int64_t steps = options_.epochs * batches_.per_epoch();
         Progress progress(options_.show, steps, state_.step);
-        if (state_.step > 0 && state_.step < steps)
+        if (state_.step > 0 && (state_.step < steps || epoch_is_open()))
             progress.say("going on from step " + std::to_string(state_.step) + " of " + std::to_string(steps));
         if (checkpoint_ && !checkpoint_->locked() && !ended())
             progress.say(options_.checkpoint +
                          ": cannot be locked on this file system; make sure that no other run writes to it");
         TrainResult result;
         try {
-            while (!ended()) {
-                step();
-                bool go_on = true;
-                const bool epoch_ends = state_.step % batches_.per_epoch() == 0;
-                if (epoch_ends) finish_epoch();
-                if (progress.due(state_.step)) progress.update(state_.step, text());
-                if (options_.on_step) go_on = options_.on_step(last_);
-                if (epoch_ends && options_.on_epoch) {
-                    keep(state_.theta);
-                    go_on &= options_.on_epoch(state_.history.back());
-                }
-                if (go_on && !Interrupt::requested()) continue;
-                if (state_.step < steps) {
-                    result.end = go_on ? TrainResult::End::interrupted : TrainResult::End::callback;
-                    check_theta("step " + std::to_string(state_.step));
-                    save_run();
-                    progress.say("stopped after step " + std::to_string(state_.step) + " of " + std::to_string(steps) +
-                                 (options_.checkpoint.empty() ? "" : "; the run is saved in " + options_.checkpoint));
-                }
-                break;
+            while (!ended() && result.end == End::finished) result.end = advance(progress);
+            if (ended()) {
+                result.end = End::finished;
+            } else {
+                check_theta("step " + std::to_string(state_.step));
+                save_run();
+                progress.say("stopped after step " + std::to_string(state_.step) + " of " + std::to_string(steps) +
+                             (options_.checkpoint.empty() ? "" : "; the run is saved in " + options_.checkpoint));
             }
         } catch (...) {
             keep_best();
             throw;
         }
         if (early() && state_.step < steps) {
-            result.end = TrainResult::End::early;
+            result.end = End::early;
             progress.say("no better epoch since epoch " + std::to_string(state_.best_epoch) + " (validation " +
                          likelihood_.score_name() + " " + to_text(state_.best_so_far.score) +
                          "), which is kept: ended early");
@@ -120,6 +108,25 @@ class Run {
     }
 
   private:
+    using End = TrainResult::End;
+
+    // Makes a step and, if it was the last one of its epoch, ends the epoch. A run that was stopped in between goes on
+    // with the end of the epoch. Returns why the run has to stop now, or `finished`.
+    End advance(Progress& progress) {
+        const bool makes_step = !epoch_is_open();
+        if (makes_step && !detail::unless_stopped([this] { step(); })) return End::interrupted;
+        const bool epoch_ends = epoch_is_open() && detail::unless_stopped([this] { finish_epoch(); });
+        if (progress.due(state_.step)) progress.update(state_.step, text());
+        bool go_on = true;
+        if (makes_step && options_.on_step) go_on = options_.on_step(last_);
+        if (epoch_ends && options_.on_epoch) {
+            keep(state_.theta);
+            go_on &= options_.on_epoch(state_.history.back());
+        }
+        if (!go_on) return End::callback;
+        return Interrupt::requested() ? End::interrupted : End::finished;
+    }
+
     // Throws unless the targets or labels of this data set fit the likelihood.
     void check_data(const std::string& which, const Dataset<T>& data) const {
         data.check();
@@ -165,6 +172,7 @@ class Run {
         std::optional<detail::TrainState<T>> saved = checkpoint.read();
         if (!saved) return false;
         state_ = std::move(*saved);
+        if (state_.step > 0) last_ = record_of(state_.step - 1);
         const std::int64_t best = std::exchange(state_.best_epoch, 0);
         for (const EpochRecord& record : state_.history) {
             if (options_.patience > 0 && state_.best_epoch > 0 && record.epoch > state_.best_epoch + options_.patience)
@@ -180,10 +188,15 @@ class Run {
         return true;
     }
 
+    // Of step `step`, counted from 0, before it is made.
+    StepRecord record_of(std::int64_t step) const {
+        return {.step = step + 1, .epoch = step / batches_.per_epoch() + 1, .rate = options_.optimiser.rate(step)};
+    }
+
     void step() {
         const Dataset<T> batch = batches_.at(state_.step);
         const std::int64_t in_epoch = state_.step % batches_.per_epoch(), epoch = state_.step / batches_.per_epoch();
-        last_ = {.step = state_.step + 1, .epoch = epoch + 1, .rate = options_.optimiser.rate(state_.step)};
+        last_ = record_of(state_.step);
         tape_.clear();
         pass_.restart({.mode = Mode::train,
                        .seed = options_.seed,
@@ -195,6 +208,7 @@ class Run {
         Var<T> loss;
         const auto log_prob = [&] { return likelihood_.log_prob(pass_, net_(pass_, inputs), batch); };
         for (std::int64_t k = 0; k < options_.samples; ++k) {
+            if (k > 0) detail::stop_training_if_asked();
             pass_.next_sample();
             const Var<T> nll =
                 detail::name_item<T>(net_, likelihood_, parameters_, state_.theta.values(), data_, log_prob) *
@@ -225,7 +239,7 @@ class Run {
                                 static_cast<T>(-weight / samples)};
         Var<T> total = pass_.complexities()[0];
         for (std::size_t k = 1; k < pass_.complexities().size(); ++k) total = total + pass_.complexities()[k];
-        complexity_ =
+        state_.complexity =
             (static_cast<double>(total.value().data()[0]) - static_cast<double>(total.value().data()[1])) / samples;
         loss = loss + sum(total * factors);
     }
@@ -258,19 +272,19 @@ class Run {
         EpochRecord record{.epoch = epoch,
                            .loss = state_.loss_sum / static_cast<double>(state_.loss_items),
                            .rate = last_.rate,
-                           .complexity = complexity_,
+                           .complexity = state_.complexity,
                            .validation = {nan, nan}};
-        state_.loss_sum = 0;
-        state_.loss_items = 0;
         if (validation_) {
             const std::int64_t batch = std::clamp<std::int64_t>(options_.batch, 128, 1000);
-            record.validation =
-                detail::evaluate_at<T>(state_.theta.values(), parameters_, net_, likelihood_, *validation_, batch);
+            record.validation = detail::evaluate_at<T>(state_.theta.values(), parameters_, net_, likelihood_,
+                                                       *validation_, batch, detail::stop_training_if_asked);
             if (better(record.validation)) {
                 keep_record(record);
                 state_.best = state_.theta;
             }
         }
+        state_.loss_sum = 0;
+        state_.loss_items = 0;
         state_.history.push_back(record);
         const bool last = record.epoch == options_.epochs || early();
         if (last || record.epoch % options_.checkpoint_every == 0) save_run();
@@ -290,7 +304,11 @@ class Run {
         return state_.best_epoch == 0 || figure(now) > figure(state_.best_so_far);
     }
 
-    bool ended() const { return state_.step >= options_.epochs * batches_.per_epoch() || early(); }
+    bool epoch_is_open() const { return state_.epoch_is_open(batches_.per_epoch()); }
+
+    bool ended() const {
+        return !epoch_is_open() && (state_.step >= options_.epochs * batches_.per_epoch() || early());
+    }
 
     bool early() const {
         return options_.patience > 0 && state_.best_epoch > 0 &&
@@ -335,7 +353,6 @@ class Run {
     Parameters<T> parameters_;
     Batches<T> batches_;
     std::optional<detail::Checkpoint<T>> checkpoint_;
-    double complexity_ = 0;  // as far as its value is known
     detail::TrainState<T> state_;
     Tensor<T> good_;  // theta at the beginning of the last epoch, where the loss was finite
     StepRecord last_;

@@ -99,7 +99,8 @@ struct TrainResult {
 // over batches, with the priors of priors_of(): the same U that a NetworkPotential has for samplers; for Bayesian
 // layers, their posteriors by the evidence lower bound (KlWeight). Values that are there already are the starting
 // point; parameters without one are initialised. Ctrl-C ends the run after the current step: the network then has the
-// best parameters so far, and `end` says so. Check `end` if you call train() in a loop.
+// best parameters so far, and `end` says so. Check `end` if you call train() in a loop. A validation that is going on
+// is broken off, and its epoch has no record in `history`; a resumed run makes the validation again.
 // A loss or parameters that are not finite throw a ValueError, and the network has the parameters of the last epoch
 // that was good; whatever else is thrown, it has the best or latest ones.
 template <Real T>

@@ -31,7 +31,7 @@ class Warmup {
     void begin(double step_size) { averaging_.restart(step_size); }
 
     // After step `step` of the warm-up: sets the next step size. Returns whether there is a new M^-1; if so, the
-    // sampler searches for a step size that suits it and calls begin() with that.
+    // sampler searches for a step size that suits it, and calls begin() with that before the next step.
     template <Real T>
     bool learn(std::int64_t step, double acceptance, std::span<const T> position, double& step_size, Metric<T>& metric);
     void visit(StateVisitor& visitor);

@@ -66,9 +66,10 @@ std::int64_t GibbsPrecisionChain<T>::draw_precisions(std::int64_t step) {
 template <Real T>
 StepStatistics GibbsPrecisionChain<T>::step() {
     const std::int64_t t = inner_->steps();
-    const std::int64_t gradients = t % hyperprior_.every == 0 ? draw_precisions(t) : 0;
+    if (draws_at(t) && drawn_ == 0) drawn_ = 1 + draw_precisions(t);
     StepStatistics statistics = inner_->step();
-    statistics.gradients += gradients;
+    if (drawn_ > 0) statistics.gradients += drawn_ - 1;
+    drawn_ = 0;
     return statistics;
 }
 
@@ -76,6 +77,11 @@ template <Real T>
 void GibbsPrecisionChain<T>::visit(StateVisitor& visitor) {
     inner_->visit(visitor);
     visitor.vector("precisions", precisions_);
+    visitor.integer("drawn", drawn_);
+    check_saved_count("drawn", drawn_);
+    if (drawn_ > 0 && !draws_at(inner_->steps()))
+        throw ValueError("drawn is " + to_text(drawn_) + ", but no precisions are drawn at step " +
+                         to_text(inner_->steps()));
     for (std::size_t k = 0; k < precisions_.size(); ++k)
         if (precisions_[k] > 0) potential_.set_precision(k, precisions_[k]);
 }

@@ -47,6 +47,7 @@ class GibbsPrecisionChain final : public StochasticChain<T> {
 
   private:
     std::int64_t draw_precisions(std::int64_t step);
+    bool draws_at(std::int64_t step) const { return step % hyperprior_.every == 0; }
 
     GammaHyperprior hyperprior_;
     std::unique_ptr<Chain<T>> inner_;
@@ -55,6 +56,9 @@ class GibbsPrecisionChain final : public StochasticChain<T> {
     std::uint64_t seed_;
     std::uint32_t chain_;
     std::vector<double> precisions_;
+    // If the precisions of this step are drawn and the inner chain has not made it yet, since it was stopped: 1 + how
+    // many gradients the draw took. Otherwise 0.
+    std::int64_t drawn_ = 0;
 };
 
 namespace detail {
@@ -82,7 +86,6 @@ struct GibbsPrecision {
         NetworkPotential<T>& network = detail::network_of(*potential);
         const std::uint64_t seed = start.seed;
         const std::uint32_t chain = start.chain;
-        start.check_stop = {};  // a step of the inner chain does not undo the draw of the precisions
         return std::make_unique<GibbsPrecisionChain<T>>(
             hyperprior, sampler.begin(std::move(potential), std::move(start)), network, seed, chain);
     }

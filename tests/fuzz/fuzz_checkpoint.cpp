@@ -28,6 +28,7 @@ detail::RunFacts facts() {
     facts.steps = 12;
     facts.per_epoch = 3;
     facts.batch = 2;
+    facts.epoch_items = 5;
     facts.memories = 1;
     facts.validation = true;
     return facts;
@@ -37,9 +38,10 @@ detail::RunFacts facts() {
 void parse(Bytes bytes, const Parameters<float>& parameters) {
     try {
         const auto state = detail::parse_checkpoint(bytes, "f", parameters, facts(), {1 << 20});
-        bool good = state.step >= 0 && state.step <= 12 && std::ssize(state.history) == state.step / 3 &&
-                    state.loss_items == state.step % 3 * 2 && state.memory.size() == 1 && state.best_epoch >= 0 &&
-                    state.best_epoch <= std::ssize(state.history) && state.theta.size() == 8 &&
+        const bool open = state.step > 0 && state.step % 3 == 0 && state.loss_items == 5;
+        bool good = state.step >= 0 && state.step <= 12 && std::ssize(state.history) == state.step / 3 - open &&
+                    (open || state.loss_items == state.step % 3 * 2) && state.memory.size() == 1 &&
+                    state.best_epoch >= 0 && state.best_epoch <= std::ssize(state.history) && state.theta.size() == 8 &&
                     state.best.size() == (state.best_epoch > 0 ? 8 : 0) && !std::isnan(state.loss_sum);
         for (const float x : state.theta) good &= std::isfinite(x);
         for (const float x : state.best) good &= std::isfinite(x);

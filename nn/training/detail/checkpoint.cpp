@@ -16,6 +16,7 @@ namespace {
 
 constexpr Seal run_seal{"pollen training run", "1", "a saved training run"};
 constexpr std::int64_t history_columns = 6;
+constexpr const char* complexity = "complexity";
 constexpr const char* anew = "to start anew, remove the file or choose another one";
 
 std::string memory_name(std::size_t k) { return "memory" + std::to_string(k) + "."; }
@@ -55,13 +56,16 @@ void check_data(const TensorFile& file, const RunFacts& facts) {
                         "; go on with the same data, or, " + anew);
 }
 
-std::vector<EpochRecord> read_history(const TensorFile& file, const RunFacts& facts, std::int64_t step) {
+template <Real T>
+std::vector<EpochRecord> read_history(const TensorFile& file, const RunFacts& facts, const TrainState<T>& state) {
     const std::string where = file.source() + ": history";
     const Tensor<double>& numbers = file.get<double>("history");
-    const std::int64_t epochs = step / facts.per_epoch;
+    const bool open = state.epoch_is_open(facts.per_epoch);
+    const std::int64_t epochs = state.step / facts.per_epoch - (open ? 1 : 0);
     if (numbers.shape() != Shape{epochs, history_columns})
-        throw FileError(where + " has shape " + to_string(numbers.shape()) + "; after " + std::to_string(step) +
-                        " steps, of which an epoch has " + std::to_string(facts.per_epoch) + ", it must have " +
+        throw FileError(where + " has shape " + to_string(numbers.shape()) + "; after " + std::to_string(state.step) +
+                        " steps, of which an epoch has " + std::to_string(facts.per_epoch) +
+                        (open ? ", and before the last validation" : "") + ", it must have " +
                         to_string(Shape{epochs, history_columns}));
     std::vector<EpochRecord> history;
     for (const double* row = numbers.begin(); row != numbers.end(); row += history_columns) {
@@ -89,12 +93,14 @@ Tensor<T> read_finite(const TensorFile& file, const std::string& prefix, const P
     return theta;
 }
 
-// The sum of the losses in the epoch that is going on.
+// The sum of the losses in the epoch that is going on, or that is made and not validated.
 template <Real T>
 void read_loss(const TensorFile& file, const RunFacts& facts, TrainState<T>& state) {
     state.loss_items = metadata_number<std::int64_t>(file, "loss_items", run_seal);
     state.loss_sum = metadata_number<double>(file, "loss_sum", run_seal);
-    const std::int64_t items = state.step % facts.per_epoch * facts.batch;
+    const bool open = facts.validation && state.step > 0 && state.epoch_is_open(facts.per_epoch);
+    const std::int64_t items = open ? facts.epoch_items : state.step % facts.per_epoch * facts.batch;
+    if (open) state.complexity = metadata_number<double>(file, complexity, run_seal);
     if (state.loss_items != items)
         throw FileError(file.source() + ": metadata: loss_items: " + std::to_string(state.loss_items) + " after " +
                         std::to_string(state.step) + " steps; it must be " + std::to_string(items));
@@ -130,7 +136,7 @@ TrainState<T> parse_checkpoint(Bytes bytes, const std::string& name, const Param
     for (std::size_t k = 0; k < static_cast<std::size_t>(memories); ++k)
         state.memory.push_back(get_parameters(file, memory_name(k), parameters));
     read_loss(file, facts, state);
-    state.history = read_history(file, facts, state.step);
+    state.history = read_history(file, facts, state);
 
     state.best_epoch = metadata_number<std::int64_t>(file, "best_epoch", run_seal);
     if (state.best_epoch > std::ssize(state.history))
@@ -214,6 +220,7 @@ void Checkpoint<T>::write(const TrainState<T>& state) const {
     file.metadata["loss_sum"] = to_text(state.loss_sum);
     file.metadata["loss_items"] = to_text(state.loss_items);
     file.metadata["best_epoch"] = to_text(state.best_epoch);
+    if (state.epoch_is_open(facts_.per_epoch)) file.metadata[complexity] = to_text(state.complexity);
     write_sealed(path_, std::move(file), run_seal);
 }
 

@@ -21,10 +21,14 @@ struct TrainState {
     std::vector<Tensor<T>> memory;  // of the optimiser
     double loss_sum = 0;            // over the epoch that is going on
     std::int64_t loss_items = 0;
+    double complexity = 0;        // at the last step of an epoch, as EpochRecord has it
     std::int64_t best_epoch = 0;  // 0: none yet
     Evaluation best_so_far;
     Tensor<T> best;  // theta of that epoch
     std::vector<EpochRecord> history;
+
+    // All steps of an epoch are made, but the epoch has no record yet: a run may be stopped while it validates.
+    bool epoch_is_open(std::int64_t per_epoch) const { return step % per_epoch == 0 && loss_items > 0; }
 };
 
 // The file of a run: a sealed safetensors file with `theta.0.weight`, `memory0.0.weight`, `best.0.weight`, `history`,

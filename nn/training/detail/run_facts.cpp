@@ -42,6 +42,7 @@ RunFacts run_facts(const Module<T>& net, const Likelihood<T>& likelihood, const 
     add_data(facts.data, "training", data);
     if (validation) add_data(facts.data, "validation", *validation);
     facts.batch = std::min(options.batch, data.size());
+    facts.epoch_items = options.draw == Draw::epoch ? data.size() : per_epoch * facts.batch;
     facts.per_epoch = per_epoch;
     facts.steps = options.epochs * per_epoch;
     facts.memories = options.optimiser.memories();

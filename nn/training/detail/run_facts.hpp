@@ -15,6 +15,7 @@ struct RunFacts {
     std::int64_t steps = 0;                      // of the whole run
     std::int64_t per_epoch = 1;                  // steps of an epoch
     std::int64_t batch = 1;                      // items in each step of an epoch but the last
+    std::int64_t epoch_items = 1;                // in all steps of an epoch
     int memories = 0;                            // of the optimiser
     bool validation = false;
 };

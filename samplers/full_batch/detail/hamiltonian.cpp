@@ -5,6 +5,14 @@
 
 namespace pollen::detail {
 
+namespace {
+
+template <Real T>
+constexpr auto normals = static_cast<std::size_t>(sizeof(T) == sizeof(float) ? RandomKind::normal_float
+                                                                             : RandomKind::normal_double);
+
+}  // namespace
+
 // Metric::open() makes the first half step of the momentum and the step of the position, Metric::close() the second
 // half step of the momentum.
 template <Real T>
@@ -56,54 +64,68 @@ void HamiltonianChain<T>::visit(StateVisitor& visitor) {
     visitor.number("step_size", step_size_);
     metric_.visit(visitor);
     warmup_.visit(visitor);
+    if (!warmup_.adapts_step_size()) return;
+    visitor.integer("search_from", search_from_);
+    check_saved_count("search_from", search_from_);
+    if (search_from_ > 0 && (this->step_ == 0 || !warmup_.active(this->step_)))
+        throw ValueError("search_from is " + to_text(search_from_) + ", but no step size is searched for at step " +
+                         to_text(this->step_));
 }
 
 template <Real T>
 void HamiltonianChain<T>::prepare(Random& random) {
-    if (this->step_ > 0 || !warmup_.adapts_step_size()) return;
-    step_size_ = first_step_size_;
-    find_step_size(random, true);
+    if (!warmup_.adapts_step_size()) return;
+    if (this->step_ == 0) {
+        step_size_ = find_step_size(random, first_step_size_);
+    } else if (search_from_ > 0) {
+        RandomState before = random_of(this->seed_, this->chain_, this->step_ - 1).state();
+        before.drawn[normals<T>] = static_cast<std::uint64_t>(search_from_ - 1);
+        Random rest(before);
+        step_size_ = find_step_size(rest, step_size_);
+        search_from_ = 0;
+    } else {
+        return;
+    }
     warmup_.begin(step_size_);
 }
 
 template <Real T>
-bool HamiltonianChain<T>::adapt(Random& random, double acceptance) {
+bool HamiltonianChain<T>::adapt(const Random& random, double acceptance) {
     if (!warmup_.active(this->step_)) return false;
     const bool changed =
         warmup_.learn(this->step_, acceptance, std::span<const T>(this->z_.position), step_size_, metric_);
-    if (changed && warmup_.adapts_step_size()) {
-        find_step_size(random, false);
-        warmup_.begin(step_size_);
-    }
+    if (changed && warmup_.adapts_step_size())
+        search_from_ = 1 + static_cast<std::int64_t>(random.state().drawn[normals<T>]);
     return changed;
 }
 
 // Doubles or halves the step size until the acceptance of a single leapfrog step, each time from a fresh momentum,
 // crosses 0.8 (Hoffman & Gelman 2014, Algorithm 4, with the threshold that Stan has now).
 template <Real T>
-void HamiltonianChain<T>::find_step_size(Random& random, bool stoppable) {
+double HamiltonianChain<T>::find_step_size(Random& random, double step_size) {
     const Phase<T>& z = this->z_;
     const auto accepted = [&] {
-        if (stoppable) this->check_stop();
+        this->check_stop();
         trial_.position = z.position;
         trial_.gradient = z.gradient;
         metric_.draw_momentum(random, trial_.momentum);
         metric_.velocity(trial_.momentum.data(), trial_.velocity.data());
         const double before = metric_.kinetic(trial_.momentum.data(), trial_.velocity.data());
-        leapfrog(step_size_, trial_);
+        leapfrog(step_size, trial_);
         return acceptance_probability(energy_difference(trial_.energy, z.energy) * this->beta() +
                                       (trial_.kinetic - before)) > 0.8;
     };
     const bool grow = accepted();
     while (accepted() == grow) {
-        step_size_ *= grow ? 2 : 0.5;
-        if (step_size_ > 1e7)
+        step_size *= grow ? 2 : 0.5;
+        if (step_size > 1e7)
             throw ValueError(std::string(this->name_) +
                              ": steps of any size are accepted; the density does not fall off");
-        if (!(step_size_ >= 1e-30))
+        if (!(step_size >= 1e-30))
             throw ValueError(std::string(this->name_) +
                              ": no step is small enough to be accepted; is the gradient that of the density?");
     }
+    return step_size;
 }
 
 template void leapfrog(Potential<float>&, const Metric<float>&, double, double, Phase<float>&);

@@ -53,11 +53,11 @@ class HamiltonianChain : public FullBatchChain<T> {
     }
 
   protected:
-    // Before the first step: searches for a step size, if there is a warm-up that adapts it. It begins with
-    // first_step_size_, also if the first step was stopped and is made again.
+    // Before a step: searches for a step size, if it is the first one of a warm-up that adapts it, or the first one
+    // with a new metric. The search can be stopped; it is made again with the step, and finds the same.
     void prepare(Random& random);
-    // After a step: adapts. True if the metric has changed. It cannot be stopped.
-    bool adapt(Random& random, double acceptance);
+    // After a step: adapts. True if the metric has changed. `random` is where a search goes on.
+    bool adapt(const Random& random, double acceptance);
     void leapfrog(double step_size, Phase<T>& z) {
         detail::leapfrog(*this->potential_, metric_, this->beta(), step_size, z);
     }
@@ -68,8 +68,11 @@ class HamiltonianChain : public FullBatchChain<T> {
     Phase<T> trial_;  // a proposal
 
   private:
-    void find_step_size(Random& random, bool stoppable);
+    double find_step_size(Random& random, double step_size);
 
+    // After a step that changed the metric: 1 + the normals that it has drawn. The search draws those that follow.
+    // Otherwise 0.
+    std::int64_t search_from_ = 0;
     double target_, gamma_, kappa_, t0_;
 };
 

@@ -141,6 +141,25 @@ BOOST_AUTO_TEST_CASE(what_is_impossible_is_refused_though_the_checksum_is_right)
     BOOST_TEST(row(2, 1, NAN) == "history: row 2: the loss is nan");
     BOOST_TEST(row(2, 5, NAN) == "metadata: best_epoch: 3, but by the history it is 2");
 
+    // A run that was stopped in a validation.
+    const auto forged_open = [&](const std::string& field, const std::string& text) {
+        return forged([&](TensorFile& file) {
+            file.metadata["step"] = "12";
+            file.metadata["loss_items"] = "40";
+            file.metadata["loss_sum"] = "50";
+            file.metadata["complexity"] = "0";
+            file.metadata[field] = text;
+        });
+    };
+    BOOST_TEST(forged_open("loss_items", "40") == "");
+    BOOST_TEST(forged_open("loss_items", "48") == "metadata: loss_items: 48 after 12 steps; it must be 40");
+    BOOST_TEST(forged_open("loss_items", "0") == "metadata: loss_sum: 50 over 0 items is impossible");
+    BOOST_TEST(forged_open("complexity", "0,") == "metadata: complexity: \"0,\" is not a number");
+    BOOST_TEST(forged_open("step", "9") ==
+               "history has shape (3, 6); after 9 steps, of which an epoch has 3, and before the last validation, it "
+               "must have (2, 6)");
+    BOOST_TEST(forged_open("step", "0") == "metadata: loss_items: 40 after 0 steps; it must be 0");
+
     // The end of an epoch, and no validation data.
     std::filesystem::remove(path);
     run.validates = false;
@@ -153,6 +172,8 @@ BOOST_AUTO_TEST_CASE(what_is_impossible_is_refused_though_the_checksum_is_right)
     };
     BOOST_TEST(forged_end([](TensorFile& file) { file.metadata["loss_sum"] = "1"; }) ==
                "metadata: loss_sum: 1 over 0 items is impossible");
+    BOOST_TEST(forged_end([](TensorFile& file) { file.metadata["loss_items"] = "40"; }) ==
+               "metadata: loss_items: 40 after 9 steps; it must be 0");
     BOOST_TEST(forged_end([](TensorFile& file) {
                    file.set("history", Tensor<double>{{1, 2, 3, 4, 5, 6}});
                }) == "history has shape (1, 6); after 9 steps, of which an epoch has 3, it must have (3, 6)");

@@ -3,12 +3,20 @@
 #include "run_files.hpp"
 #include "walk_sampler.hpp"
 
+#include <pollen/nn/layers.hpp>
+#include <pollen/nn/likelihoods/gaussian.hpp>
+#include <pollen/nn/module/sequential.hpp>
 #include <pollen/nn/potentials/function_potential.hpp>
+#include <pollen/nn/potentials/network_potential.hpp>
 #include <pollen/samplers/full_batch/hmc.hpp>
+#include <pollen/samplers/full_batch/mala.hpp>
 #include <pollen/samplers/full_batch/nuts.hpp>
 #include <pollen/samplers/full_batch/tempering.hpp>
+#include <pollen/samplers/minibatch/gibbs_precision.hpp>
 #include <pollen/samplers/minibatch/naive_sghmc.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
+
+#include <algorithm>
 
 using namespace pollen;
 using namespace pollen::test;
@@ -167,6 +175,89 @@ BOOST_AUTO_TEST_CASE(the_first_step_is_stopped_and_made_again) {
     check(Nuts{.step_size = 1e5}, "nuts", 24);
     check(Hmc{.step_size = 1e5, .time = 100}, "hmc", 60);
     check(Hmc{.step_size = 1e5, .time = 100, .alpha = 0.5}, "partial", 60);
+}
+
+// So is the search after the metric has changed: of the first step with the new metric.
+BOOST_AUTO_TEST_CASE(a_search_with_a_new_metric_is_stopped_and_made_again) {
+    const auto check = [](const auto& sampler) {
+        const TemporaryDirectory folder;
+        arm_files();
+        const ResetCalls reset;
+        Signals signals;
+        const FunctionPotential<double> potential = bowl(signals);
+        RunOptions options = one_chain(40, folder / "whole");
+        options.save_warmup = true;
+        run_chains(potential, sampler, options);
+        const std::int64_t evaluations = signals.evaluations;
+        int in_search = 0;
+        for (std::int64_t at = fixed_points + 3; at < evaluations; ++at) {
+            options.directory = folder / std::to_string(at);
+            options.resume = false;
+            signals = {.at = at};
+            run_chains(potential, sampler, options);
+            const std::string state = options.directory + "/chain_1.state";
+            const TensorFile file = read_safetensors(state);
+            const std::vector<std::string> names = file.names();
+            const auto search =
+                std::ranges::find_if(names, [](const std::string& name) { return name.ends_with(".search_from"); });
+            BOOST_REQUIRE((search != names.end()));
+            // A step of MALA, and one of a short trajectory, ends first.
+            BOOST_TEST(signals.evaluations <= signals.at + 1);
+            if (file.counters(*search).at(0) == 0) continue;
+            ++in_search;
+            BOOST_TEST(signals.evaluations == signals.at);
+            options.resume = true;
+            signals = {};
+            run_chains(potential, sampler, options);
+            BOOST_TEST(same_run(folder / "whole", options.directory, 1), sampler.describe() << " stopped at " << at);
+        }
+        BOOST_TEST(in_search >= 2, sampler.describe());
+    };
+    const WarmupOptions windows{.first = 5, .window = 10, .last = 5};
+    check(Nuts{.max_depth = 3, .metric = MetricKind::diagonal, .warmup = windows});
+    check(Hmc{.steps = 3, .alpha = 0.5, .metric = MetricKind::dense, .warmup = windows});
+    check(Mala{.metric = MetricKind::diagonal, .warmup = windows});
+}
+
+// The precisions of a step are drawn before its trajectory, and not again when it is made again.
+BOOST_AUTO_TEST_CASE(a_step_between_draws_of_precisions_is_stopped_and_made_again) {
+    Signals signals;
+    const Activation<double> counted("Counted", [&signals](Var<double> x) {
+        if (++signals.evaluations == signals.at) std::raise(signals.signal);
+        return tanh(x);
+    });
+    Dataset<double> data{normals({12, 1}, 1), normals({12, 1}, 2)};
+    const NetworkPotential<double> potential(Sequential<double>{Dense<double>(1, 3), counted, Dense<double>(3, 1)},
+                                             Gaussian<double>::known(1), data);
+    const auto check = [&](const auto& sampler) {
+        const TemporaryDirectory folder;
+        arm_files();
+        const ResetCalls reset;
+        RunOptions options{.chains = 1, .warmup = 0, .draws = 6, .seed = 3, .radius = 1, .show = Show::nothing};
+        options.directory = folder / "whole";
+        signals = {};
+        run_chains(potential, sampler, options);
+        const std::int64_t evaluations = signals.evaluations;
+        options.resume = true;
+        int interrupted = 0;
+        for (std::int64_t at = 8; at < evaluations; ++at) {
+            options.directory = folder / std::to_string(at);
+            signals = {.at = at};
+            interrupted += run_chains(potential, sampler, options).interrupted;
+            BOOST_TEST(signals.evaluations <= at + 2, at);
+            // Once more, in the same step or the next.
+            signals = {.at = 10};
+            run_chains(potential, sampler, options);
+            signals = {};
+            run_chains(potential, sampler, options);
+            BOOST_TEST(same_run(folder / "whole", options.directory, 1), sampler.describe() << " stopped at " << at);
+        }
+        BOOST_TEST(interrupted > evaluations / 2);
+    };
+    for (const bool metropolis : {false, true})
+        check(GibbsPrecision<NaiveSghmc>{
+            .sampler = {.step_size = 1e-3, .length = 20, .batch = 4, .metropolis = metropolis},
+            .hyperprior = {.every = 2}});
 }
 
 // What is saved is the last complete step.
