@@ -42,6 +42,7 @@
 #include <pollen/nn/potentials/function_potential.hpp>
 #include <pollen/nn/potentials/model.hpp>
 #include <pollen/nn/potentials/network_potential.hpp>
+#include <pollen/nn/potentials/spread_potential.hpp>
 #include <pollen/nn/prediction/metrics.hpp>
 #include <pollen/nn/prediction/predictive.hpp>
 #include <pollen/nn/priors.hpp>

@@ -4,7 +4,9 @@
 #include <pollen/autograd/support/group.hpp>
 #include <pollen/autograd/tensor.hpp>
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 namespace pollen {
 
@@ -27,5 +29,16 @@ namespace pollen {
 // group, or sizes do not fit; and as described at Group.
 template <Real T>
 void ordered_sum(Group& group, const Shares& shares, std::span<T> leaves, std::span<T> sum);
+
+// A share of the leaves consists of a few whole subtrees: the first leaves of the largest of them, from left to right.
+// There are at most 2 log2(leaves).
+std::vector<std::int64_t> subtrees_of(const Shares& shares, int rank);
+
+// The same sum for rank 0 alone, if each rank has added up its subtrees: rows[k] is the sum of the k-th of
+// subtrees_of(shares, rank), `width` numbers, and is overwritten. The sum is added to `to` on rank 0; the other ranks
+// do not look at theirs.
+template <Real T>
+void add_ordered_sum(Group& group, const Shares& shares, std::span<const std::span<T>> rows, std::int64_t width,
+                     std::span<T> to);
 
 }  // namespace pollen

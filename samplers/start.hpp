@@ -9,7 +9,8 @@
 namespace pollen {
 
 // A point to begin at, another one for every chain: uniform in (-radius, radius) on the unconstrained scale, drawn
-// again until energy and gradient are finite. After 100 attempts a ValueError names the parameters to look at.
+// again until energy and gradient are finite. After 100 attempts a ValueError names the parameters to look at. With a
+// SpreadPotential, call it inside lead().
 template <Real T>
 std::vector<T> find_start(Potential<T>& potential, std::uint64_t seed, std::uint32_t chain, double radius = 2);
 

@@ -11,6 +11,8 @@ namespace pollen {
 //
 // If the gradient is right, the error in double is at most 1e-6 for U up to about 1e3; for larger U, rounding adds
 // about 1e-16 U / h. In float choose a step of 1e-2 and expect an error of about 1e-2.
+//
+// With a SpreadPotential, call check_gradient() inside lead().
 struct GradientCheck {
     double error = 0;             // NaN where U or a gradient is not finite
     std::int64_t coordinate = 0;  // of theta, where the error is that large

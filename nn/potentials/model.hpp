@@ -1,7 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/ops.hpp>
-#include <pollen/nn/potentials/potential.hpp>
+#include <pollen/nn/potentials/itemwise_potential.hpp>
 
 #include <functional>
 #include <memory>
@@ -112,8 +112,11 @@ class Model {
 // The function gets all items at once if there is no such block, as in a model with a parameter for each item, and if
 // the likelihood of some items is not the sum of the likelihoods of their parts. The constructor finds out which: it
 // calls the function for all items, for the first four and for the last four, and for both halves of each.
+//
+// If the items are spread over ranks (SpreadPotential), `items` are those of this rank, and batch() has their numbers
+// there, from 0 on. The function is then called for at most 1,000 items at a time.
 template <Real T>
-class ModelPotential final : public Potential<T> {
+class ModelPotential final : public ItemwisePotential<T> {
   public:
     // `items` is N, for models that take batches: they ask for batch() or rows().
     explicit ModelPotential(std::function<void(Model<T>&)> function, std::int64_t items = 0);
@@ -131,15 +134,24 @@ class ModelPotential final : public Potential<T> {
     const std::vector<Quantity>& blocks() const override { return model_.blocks_; }
     std::string describe() const override;
 
+    double prior(std::span<const T> theta, std::span<T> gradient) override;
+    double likelihood(std::span<const T> theta, std::span<const std::int64_t> items, double scale,
+                      std::span<T> to) override;
+    bool large() const override;
+    std::string agreement() const override;
+    void check_itemwise() override;
+
   private:
     struct Sums;
+    struct Trial;
     ModelPotential(const ModelPotential& other);
     void declare();
     void measure();
     std::unique_ptr<Model<T>> worker() const;
     void call(Model<T>& m, std::span<const T> theta, std::span<const std::int64_t> batch, bool keep) const;
-    Energy block(Model<T>& m, std::span<const T> theta, std::span<const std::int64_t> items, double scale,
-                 bool with_prior, std::span<T> to) const;
+    enum class Terms { all, prior, likelihood };
+    Energy block(Model<T>& m, std::span<const T> theta, std::span<const std::int64_t> items, double scale, Terms terms,
+                 std::span<T> to) const;
 
     std::shared_ptr<const std::vector<std::int64_t>> all_items_;  // clones share it
     Model<T> model_;

@@ -1,65 +1,13 @@
 #include <pollen/nn/potentials/model.hpp>
 
-#include <pollen/autograd/random.hpp>
-#include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/autograd/support/error.hpp>
-#include <pollen/nn/potentials/detail/block_sums.hpp>
+#include <pollen/nn/potentials/detail/model_sums.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace pollen {
-
-namespace {
-
-// What the function adds to the log density, term by term, and what that costs.
-struct Added {
-    std::vector<double> priors, likelihoods;
-    std::int64_t cost = 0;
-};
-
-bool are_finite(const Added& added) {
-    const auto finite = [](double x) { return std::isfinite(x); };
-    return std::all_of(added.priors.begin(), added.priors.end(), finite) &&
-           std::all_of(added.likelihoods.begin(), added.likelihoods.end(), finite);
-}
-
-// Whether the prior is the same for all items, for some of them and for the rest, and the likelihood of all is the sum
-// of the other two, up to half of the digits of T. Where the function adds one term for each item there are as many
-// terms, not the same ones.
-template <Real T>
-bool adds_up(const Added& all, const Added& some, const Added& rest) {
-    const auto near = [](double x, double y, double scale) {
-        return std::abs(x - y) <= std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon())) * scale;
-    };
-    const auto same = [&](double x, double y) { return near(x, y, std::abs(x)); };
-    const auto sum = [&](double whole, double x, double y) {
-        return near(whole, x + y, std::max({std::abs(whole), std::abs(x), std::abs(y)}));
-    };
-    const auto total = [](const std::vector<double>& terms) {
-        return std::accumulate(terms.begin(), terms.end(), 0.0);
-    };
-    for (const Added* part : {&some, &rest})
-        if (!std::equal(all.priors.begin(), all.priors.end(), part->priors.begin(), part->priors.end(), same))
-            return false;
-    const std::size_t terms = all.likelihoods.size();
-    if (some.likelihoods.size() != terms || rest.likelihoods.size() != terms)
-        return some.likelihoods.size() + rest.likelihoods.size() == terms &&
-               sum(total(all.likelihoods), total(some.likelihoods), total(rest.likelihoods));
-    for (std::size_t k = 0; k < terms; ++k)
-        if (!sum(all.likelihoods[k], some.likelihoods[k], rest.likelihoods[k])) return false;
-    return true;
-}
-
-}  // namespace
-
-template <Real T>
-struct ModelPotential<T>::Sums : BlockSums<T, Model<T>> {
-    PassSize pass;
-};
 
 template <Real T>
 ModelPotential<T>::~ModelPotential() = default;
@@ -87,7 +35,7 @@ ModelPotential<T>::ModelPotential(std::function<void(Model<T>&)> function, std::
 
 template <Real T>
 ModelPotential<T>::ModelPotential(const ModelPotential& other)
-    : Potential<T>(), all_items_(other.all_items_), sums_(std::make_unique<Sums>()) {
+    : ItemwisePotential<T>(), all_items_(other.all_items_), sums_(std::make_unique<Sums>()) {
     model_.declare_as(other.model_);
     sums_->pass = other.sums_->pass;
     this->set_temperature(other.temperature());
@@ -114,73 +62,6 @@ void ModelPotential<T>::declare() {
                                  " points between -2 and 2 on the scale without bounds, at the last one because of " +
                                  error.what());
         }
-    }
-}
-
-// Finds out whether the items can be cut into blocks, and what a pass over a block writes.
-//
-// In blocks a likelihood that does not depend on the batch would count several times, and a prior that does would count
-// in part. Such a function is wrong with minibatches, too, but right if it gets all items at once. So it is called for
-// some items and for both halves of them, at a theta at which no term is likely to be 0 by chance. Among four items a
-// term that counts twice or not at all is a large part of the sum; among all items it could be lost in the rounding.
-template <Real T>
-void ModelPotential<T>::measure() {
-    // What takes as long as to read one number of the data: about 0.1 ns.
-    constexpr std::int64_t node = 1024, computed_number = 8;
-    constexpr std::uint64_t points = 5;
-    const std::span<const std::int64_t> all = *all_items_;
-    const std::int64_t n = items();
-    if (!model_.asked_ || model_.likelihoods_.empty() || n < 2 * ItemBlocks::least_block ||
-        size() > ItemBlocks::most_parameters)
-        return;
-    std::vector<T> theta(static_cast<std::size_t>(size()));
-    const auto call_with = [&](std::span<const std::int64_t> batch) {
-        call(model_, theta, batch, false);
-        Added added;
-        for (const auto& term : model_.priors_) added.priors.push_back(static_cast<double>(term.log_density.item()));
-        for (const Var<T>& term : model_.likelihoods_) added.likelihoods.push_back(static_cast<double>(term.item()));
-        TapeState<T>& tape = model_.tape_.state();
-        std::int64_t constants = 0;
-        for (std::uint32_t k = 0; k < tape.size(); ++k) {
-            const std::int64_t numbers = tape.node(k).value.size();
-            if (tape.node(k).needs_grad)
-                added.cost += node + computed_number * numbers;
-            else
-                constants += numbers;
-        }
-        added.cost += std::max(constants, model_.taken_);  // some ops read data that are no nodes
-        return added;
-    };
-    struct Parts {
-        Added whole, some, rest;
-    };
-    const auto parts_of = [&](std::span<const std::int64_t> batch) {
-        const std::size_t half = batch.size() / 2;
-        return Parts{call_with(batch), call_with(batch.first(half)), call_with(batch.subspan(half))};
-    };
-    for (std::uint64_t point = 1; point <= points; ++point) {
-        fill_uniform({0, stream_of(Purpose::starts), point}, 0, std::span(theta), T(-2), T(2));
-        try {
-            const Parts parts[] = {parts_of(all.first(4)), parts_of(all.last(4)), parts_of(all)};
-            const auto every = [&](const auto& holds) {
-                return std::all_of(std::begin(parts), std::end(parts), holds);
-            };
-            if (!every([](const Parts& p) { return are_finite(p.whole) && are_finite(p.some) && are_finite(p.rest); }))
-                continue;
-            const auto& [whole, some, rest] = parts[2];
-            const std::int64_t fixed = some.cost + rest.cost - whole.cost, per_item = (whole.cost - fixed) / n;
-            if (per_item > 0 && every([](const Parts& p) { return adds_up<T>(p.whole, p.some, p.rest); }))
-                sums_->pass = {per_item, fixed};
-            break;
-        } catch (const DomainError&) {  // try another point
-        } catch (const std::exception&) {
-            break;  // it takes nothing but all items
-        }
-    }
-    // If the items are cut, no later evaluation needs as much memory as these calls for all items did.
-    if (sums_->pass.per_item > 0) {
-        model_.restart({});
-        model_.tape_ = Tape<T>();
     }
 }
 
@@ -230,13 +111,14 @@ Energy ModelPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradie
     const ItemBlocks cut = ItemBlocks::cut(n, size(), sums_->pass, n);
     return this->unless_refused(gradient, [&] {
         std::fill(gradient.begin(), gradient.end(), T(0));
-        if (cut.whole()) return block(model_, theta, batch, scale, true, gradient);
+        if (cut.whole()) return block(model_, theta, batch, scale, Terms::all, gradient);
         Energy energy;
         energy.likelihood = sums_->add(
             cut, gradient, [&] { return worker(); },
             [&](Model<T>& m, const Items& part, std::span<T> to) {
                 const auto first = static_cast<std::size_t>(part.begin), count = static_cast<std::size_t>(part.size());
-                const Energy of_block = block(m, theta, batch.subspan(first, count), scale, first == 0, to);
+                const Energy of_block = block(m, theta, batch.subspan(first, count), scale,
+                                              first == 0 ? Terms::all : Terms::likelihood, to);
                 if (first == 0) energy.prior = of_block.prior;
                 return of_block.likelihood;
             });
@@ -244,16 +126,17 @@ Energy ModelPotential<T>::evaluate(std::span<const T> theta, std::span<T> gradie
     });
 }
 
-// -scale log p(items | theta) and, if it is wanted, -log p(theta); adds the gradient of both to `to`.
+// -scale log p(items | theta) and -log p(theta), or one of them; adds the gradient to `to`.
 template <Real T>
 Energy ModelPotential<T>::block(Model<T>& m, std::span<const T> theta, std::span<const std::int64_t> items,
-                                double scale, bool with_prior, std::span<T> to) const {
+                                double scale, Terms terms, std::span<T> to) const {
     call(m, theta, items, false);
     if (items.size() < all_items_->size() && !m.likelihoods_.empty() && !m.asked_)
         throw ValueError(
             "ModelPotential: the function adds a likelihood but never asks for batch(); with batches it would count "
             "every item N/n times");
-    if (!with_prior) m.priors_.clear();
+    if (terms == Terms::likelihood) m.priors_.clear();
+    if (terms == Terms::prior) m.likelihoods_.clear();
     // exp(-U / T) is to have the Jacobian as it is, so U has T times its log.
     const auto weight = [t = this->temperature()](const auto& term) { return term.jacobian ? t : 1; };
     Energy energy;
@@ -274,6 +157,43 @@ Energy ModelPotential<T>::block(Model<T>& m, std::span<const T> theta, std::span
     }
     m.tape_.backward(m.outputs_);
     return energy;
+}
+
+// Without the likelihood one item is enough.
+template <Real T>
+double ModelPotential<T>::prior(std::span<const T> theta, std::span<T> gradient) {
+    const std::span<const std::int64_t> all = *all_items_;
+    std::fill(gradient.begin(), gradient.end(), T(0));
+    return block(model_, theta, all.first(std::min<std::size_t>(all.size(), 1)), 1, Terms::prior, gradient).prior;
+}
+
+template <Real T>
+double ModelPotential<T>::likelihood(std::span<const T> theta, std::span<const std::int64_t> items, double scale,
+                                     std::span<T> to) {
+    constexpr std::int64_t most = 1000;  // items at a time: a measured cost could depend on the items that a rank has
+    const auto m = sums_->borrow([&] { return worker(); });
+    double energy = 0;
+    ItemBlocks{std::ssize(items), 1, most}.each_block(0, [&](const Items& part) {
+        std::span<const std::int64_t> some =
+            items.subspan(static_cast<std::size_t>(part.begin), static_cast<std::size_t>(part.size()));
+        // rows() does not copy a part of all items.
+        if (are_a_run(some) && some.front() >= 0 && some.back() < this->items())
+            some = std::span(*all_items_).subspan(static_cast<std::size_t>(some.front()), some.size());
+        energy += block(*m, theta, some, scale, Terms::likelihood, to).likelihood;
+    });
+    return energy;
+}
+
+template <Real T>
+bool ModelPotential<T>::large() const {
+    return size() > ItemBlocks::most_parameters;
+}
+
+template <Real T>
+std::string ModelPotential<T>::agreement() const {
+    std::string text = "quantities";
+    for (const Quantity& q : model_.quantities_) text += " " + q.name + to_string(q.shape);
+    return text;
 }
 
 template <Real T>

@@ -66,7 +66,14 @@ NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>&
     if (parameters_.size() <= ItemBlocks::most_parameters) cut_.numbers_per_item = one->numbers;
     cut_.most =
         std::clamp<Int>(detail::most_output_bytes / Int{sizeof(T)} / std::max<Int>(1, one->numbers), 1, options_.piece);
-    if (one->outputs.rank() > 0) likelihood_->check_data(with_rows(one->outputs, data_.size()), data_);
+    if (one->outputs.rank() == 0) return;
+    try {
+        likelihood_->check_data(with_rows(one->outputs, data_.size()), data_);
+    } catch (const ValueError& error) {
+        if (options_.first_item == 0) throw;
+        throw ValueError("counted from item " + std::to_string(options_.first_item) +
+                         " of the data set on: " + error.what());
+    }
 }
 
 template <Real T>
@@ -80,8 +87,11 @@ NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>&
       cut_(cut) {
     data_.check();
     if (data_.size() == 0) throw ShapeError("NetworkPotential: the data set is empty");
-    data_.check_finite("NetworkPotential");
     check_sizes("NetworkPotential", {{"piece", options_.piece}});
+    if (options_.first_item < 0)
+        throw ValueError("NetworkPotential: first_item is " + std::to_string(options_.first_item) +
+                         "; it must not be negative");
+    data_.check_finite("NetworkPotential", options_.first_item);
     if (parameters_.size() == 0) throw ValueError("NetworkPotential: the network has no parameters");
     priors_ = priors_of<T>("NetworkPotential", *net_, *likelihood_, options_.prior);
     if (const auto weights = bayesian_weights(*net_); !weights.empty())
@@ -133,8 +143,7 @@ Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> grad
     check(theta, gradient);
     return this->unless_refused(gradient, [&] {
         Energy energy{.prior = prior(theta, gradient)};
-        energy.likelihood = detail::name_item<T>(*net_, *likelihood_, parameters_, theta, data_,
-                                                 [&] { return likelihood(theta, gradient, data_, 1, cut_.most); });
+        energy.likelihood = name_item(theta, [&] { return sum(theta, gradient, data_, 1, cut_.most); });
         return energy;
     });
 }
@@ -147,16 +156,21 @@ Energy NetworkPotential<T>::evaluate(std::span<const T> theta, std::span<T> grad
         Energy energy{.prior = prior(theta, gradient)};
         const Dataset<T> items = data_.take(batch);
         const double scale = static_cast<double>(data_.size()) / static_cast<double>(batch.size());
-        energy.likelihood = detail::name_item<T>(*net_, *likelihood_, parameters_, theta, data_, [&] {
-            return likelihood(theta, gradient, items, scale, std::ssize(batch));
-        });
+        energy.likelihood = name_item(theta, [&] { return sum(theta, gradient, items, scale, std::ssize(batch)); });
         return energy;
     });
 }
 
-// -log p(theta); writes its gradient.
+// What f() returns, or a message with the number of the item that is refused.
 template <Real T>
-double NetworkPotential<T>::prior(std::span<const T> theta, std::span<T> gradient) const {
+template <class F>
+double NetworkPotential<T>::name_item(std::span<const T> theta, const F& f) const {
+    return detail::name_item<T>(*net_, *likelihood_, parameters_, theta, data_, f, options_.first_item);
+}
+
+template <Real T>
+double NetworkPotential<T>::prior(std::span<const T> theta, std::span<T> gradient) {
+    check(theta, gradient);
     constexpr Int block = 1024, grain = kernels::map_grain;
     double energy = 0;
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
@@ -203,16 +217,39 @@ double NetworkPotential<T>::block(Pass<T>& pass, std::span<const T> theta, const
     return energy;
 }
 
-// The same for all data, at most `most` items at a time.
+// The same for a data set, at most `most` items at a time.
 template <Real T>
-double NetworkPotential<T>::likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& data,
-                                       double scale, Int most) {
+double NetworkPotential<T>::sum(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& data, double scale,
+                                Int most) {
     const ItemBlocks cut = ItemBlocks::cut(data.size(), size(), {.per_item = cut_.numbers_per_item}, most);
     return sums_->add(
         cut, gradient, [&] { return std::make_unique<Worker>(parameters_); },
         [&](Worker& worker, const Items& items, std::span<T> to) {
             return block(worker.pass, theta, data.view(items.begin, items.size()), scale, to);
         });
+}
+
+// Items that follow each other are not copied.
+template <Real T>
+double NetworkPotential<T>::likelihood(std::span<const T> theta, std::span<const Int> items, double scale,
+                                       std::span<T> to) {
+    check(theta, to);
+    if (items.empty()) return 0;
+    const Dataset<T> data = are_a_run(items) ? data_.view(items.front(), std::ssize(items)) : data_.take(items);
+    const ItemBlocks cut = ItemBlocks::one_leaf(data.size(), size(), {.per_item = cut_.numbers_per_item}, cut_.most);
+    const auto worker = sums_->borrow([&] { return std::make_unique<Worker>(parameters_); });
+    return name_item(theta, [&] {
+        double energy = 0;
+        cut.each_block(0, [&](const Items& part) {
+            energy += block((*worker).pass, theta, data.view(part.begin, part.size()), scale, to);
+        });
+        return energy;
+    });
+}
+
+template <Real T>
+bool NetworkPotential<T>::large() const {
+    return cut_.numbers_per_item == 0;
 }
 
 template <Real T>
@@ -225,11 +262,21 @@ void NetworkPotential<T>::values(std::span<const T> theta, std::span<double> out
 }
 
 template <Real T>
-std::string NetworkPotential<T>::describe() const {
+std::string NetworkPotential<T>::law() const {
     std::string text = "network of";
     for (const Quantity& q : blocks_) text += " " + q.name + to_string(q.shape);
-    return text + ", " + likelihood_->describe() + ", prior " + options_.prior.describe() + own_priors<T>(*net_) +
-           ", " + std::to_string(data_.size()) + " items";
+    return text + ", " + likelihood_->describe() + ", prior " + options_.prior.describe() + own_priors<T>(*net_);
+}
+
+template <Real T>
+std::string NetworkPotential<T>::describe() const {
+    return law() + ", " + std::to_string(data_.size()) + " items";
+}
+
+template <Real T>
+std::string NetworkPotential<T>::agreement() const {
+    return architecture(*net_) + ", " + std::to_string(cut_.most) + " items at once, " +
+           std::to_string(cut_.numbers_per_item) + " numbers for one";
 }
 
 template <Real T>

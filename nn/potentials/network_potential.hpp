@@ -2,7 +2,7 @@
 
 #include <pollen/nn/likelihoods/likelihood.hpp>
 #include <pollen/nn/module/module.hpp>
-#include <pollen/nn/potentials/potential.hpp>
+#include <pollen/nn/potentials/itemwise_potential.hpp>
 #include <pollen/nn/priors/gaussian_prior.hpp>
 #include <pollen/nn/priors/prior.hpp>
 
@@ -16,6 +16,8 @@ struct NetworkPotentialOptions {
     // The most items that are evaluated at once in a sum over all data. There are fewer if the outputs of all layers
     // for them take more than 64 MB.
     std::int64_t piece = 1000;
+    // Where the data are a part of a data set (SpreadPotential): the number of their first item, for messages.
+    std::int64_t first_item = 0;
 };
 
 // The potential of a network's parameters: theta is the parameters of the network, then those of the likelihood, in the
@@ -28,7 +30,7 @@ struct NetworkPotentialOptions {
 // (nn/potentials/detail/item_blocks.hpp), so the bits do not depend on the number of threads. Beside the gradient at
 // most 4,194,304 numbers are kept for sums of blocks.
 template <Real T>
-class NetworkPotential final : public Potential<T> {
+class NetworkPotential final : public ItemwisePotential<T> {
   public:
     NetworkPotential(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
                      NetworkPotentialOptions options = {});
@@ -44,6 +46,14 @@ class NetworkPotential final : public Potential<T> {
     const std::vector<Quantity>& blocks() const override { return blocks_; }
     std::string describe() const override;
     std::vector<std::pair<std::string, std::string>> facts() const override;
+    bool of_network() const override { return true; }
+
+    double prior(std::span<const T> theta, std::span<T> gradient) override;
+    double likelihood(std::span<const T> theta, std::span<const std::int64_t> items, double scale,
+                      std::span<T> to) override;
+    bool large() const override;
+    std::string law() const override;
+    std::string agreement() const override;
 
     // theta at the network's own values, or at fresh ones from its initialisers; chains begin at the latter, each at
     // its own.
@@ -67,9 +77,10 @@ class NetworkPotential final : public Potential<T> {
     NetworkPotential(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
                      NetworkPotentialOptions options, Cut cut);
     NetworkPotential(const NetworkPotential& other);
-    double prior(std::span<const T> theta, std::span<T> gradient) const;
-    double likelihood(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& data, double scale,
-                      std::int64_t most);
+    double sum(std::span<const T> theta, std::span<T> gradient, const Dataset<T>& data, double scale,
+               std::int64_t most);
+    template <class F>
+    double name_item(std::span<const T> theta, const F& f) const;
     double block(Pass<T>& pass, std::span<const T> theta, const Dataset<T>& items, double scale, std::span<T> to) const;
     void check(std::span<const T> theta, std::span<T> gradient) const;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -79,6 +80,16 @@ class Potential {
     // What else a saved run must share with the run that goes on from it, by name: {"network", ...}, {"data", ...}. If
     // it is empty, a run compares energies and gradients at fixed points, bit by bit.
     virtual std::vector<std::pair<std::string, std::string>> facts() const { return {}; }
+
+    // Whether theta is the parameters of a network.
+    virtual bool of_network() const { return false; }
+
+    // Calls f(), which may evaluate the potential. If it is evaluated by the ranks of a group together
+    // (SpreadPotential), all ranks call lead(); then f() is called on rank 0 alone, and the others help until it
+    // returns.
+    virtual void lead(const std::function<void()>& f) const { f(); }
+    // Whether this potential and its clones are evaluated one at a time, each with all threads.
+    virtual bool one_at_a_time() const { return false; }
 
     // T of the target exp(-U / T): 1 is the posterior, 0 optimisation. Clones have it, too.
     double temperature() const { return temperature_; }

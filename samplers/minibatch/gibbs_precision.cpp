@@ -104,6 +104,8 @@ std::string describe(const GammaHyperprior& hyperprior, const std::string& sampl
 template <Real T>
 NetworkPotential<T>& network_of(Potential<T>& potential) {
     if (auto* const network = dynamic_cast<NetworkPotential<T>*>(&potential)) return *network;
+    if (potential.of_network())
+        throw ValueError("GibbsPrecision: the items of the network are spread over ranks; it takes a NetworkPotential");
     throw ValueError("GibbsPrecision: the potential is not that of a network: " + potential.describe());
 }
 

@@ -39,7 +39,8 @@ class Run {
     // Finds the starts and begins all chains.
     void begin_all() {
         std::vector<std::exception_ptr> errors(runners_.size());
-        parallel_for(std::ssize(runners_), 1, [&](std::int64_t first, std::int64_t end) {
+        const std::int64_t at_once = plan_.one_at_a_time ? std::ssize(runners_) : 1;
+        parallel_for(std::ssize(runners_), at_once, [&](std::int64_t first, std::int64_t end) {
             for (auto c = static_cast<std::size_t>(first); c < static_cast<std::size_t>(end); ++c) {
                 try {
                     runners_[c].begin();
@@ -83,17 +84,17 @@ class Run {
         std::vector<std::int64_t> first;
         for (const ChainRunner& runner : runners_) first.push_back(runner.steps());
         RunProgress progress(o.show, first, plan_.steps());
+        const std::int64_t workers = plan_.one_at_a_time ? 1 : std::min<std::int64_t>(thread_count(), o.chains);
         if (std::all_of(runners_.begin(), runners_.end(), [](auto& r) { return r.resumed() && r.finished(); })) {
             progress.say("complete: read from " + o.directory);
         } else {
             progress.say(std::to_string(o.chains) + " chains of " + std::to_string(plan_.steps()) + " steps (" +
                          std::to_string(o.warmup) + " of warm-up) on " +
-                         std::to_string(std::min<std::int64_t>(thread_count(), o.chains)) + " threads; memory: " +
+                         std::to_string(plan_.one_at_a_time ? thread_count() : workers) + " threads; memory: " +
                          memory_of(plan_).text() + (o.directory.empty() ? "" : "; disk: at most " + bytes_text(disk_)));
             if (runners_.front().resumed()) progress.say(resumed_text(*std::min_element(first.begin(), first.end())));
         }
         busy_.assign(runners_.size(), 0);
-        const std::int64_t workers = std::min<std::int64_t>(thread_count(), o.chains);
         parallel_for(workers, 1, [&](std::int64_t begin, std::int64_t end) {
             for (; begin < end; ++begin) work(progress);
         });
@@ -230,13 +231,17 @@ class Run {
 template <Real T>
 Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, const std::string& sampler,
                     const RunOptions& options, const std::vector<Quantity>& extra, double state_bytes) {
-    return with_errors_at("run_chains", [&] {
-        RunPlan plan = make_plan(potential, sampler, options, extra, state_bytes);
-        std::vector<std::unique_ptr<AnyChain>> chains;
-        for (std::int64_t c = 0; c < options.chains; ++c)
-            chains.push_back(make_chain(potential, begin, options, static_cast<std::uint32_t>(c)));
-        return Run(std::move(plan))(std::move(chains));
+    Draws draws;
+    potential.lead([&] {
+        draws = with_errors_at("run_chains", [&] {
+            RunPlan plan = make_plan(potential, sampler, options, extra, state_bytes);
+            std::vector<std::unique_ptr<AnyChain>> chains;
+            for (std::int64_t c = 0; c < options.chains; ++c)
+                chains.push_back(make_chain(potential, begin, options, static_cast<std::uint32_t>(c)));
+            return Run(std::move(plan))(std::move(chains));
+        });
     });
+    return draws;
 }
 
 template Draws run_chains_of(const Potential<float>&, const BeginChain<float>&, const std::string&, const RunOptions&,

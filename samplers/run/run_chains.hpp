@@ -79,6 +79,8 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
 //
 // The draws depend on the seed, not on the number of threads. After Ctrl-C each chain stops after its last complete
 // step, and run_chains returns what was drawn, with `interrupted` set. Everything that it throws derives from Error.
+// With a SpreadPotential all ranks call it; rank 0 runs the chains one after the other, a while each, and the draws of
+// the other ranks are empty.
 template <Real T, class S>
 requires SamplerOf<S, T> Draws run_chains(const Potential<T>& potential, const S& sampler,
                                           const RunOptions& options = {}) {

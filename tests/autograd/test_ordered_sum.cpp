@@ -27,6 +27,25 @@ BOOST_AUTO_TEST_CASE(the_bits_of_a_single_process_on_any_number_of_ranks) {
     BOOST_TEST(wrong_sums<double>(Group::alone(), in_tree_order) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(subtrees_that_ranks_have_added_up) {
+    for (int ranks = 1; ranks <= 17; ++ranks) {
+        BOOST_TEST(wrong_on<float>(ranks, by_subtrees) == 0, ranks << " ranks, float");
+        BOOST_TEST(wrong_on<double>(ranks, by_subtrees) == 0, ranks << " ranks, double");
+    }
+    std::atomic<std::int64_t> wrong = 0;
+    run_group(4, [&](Group& group) {
+        wrong += wrong_columns<double>(group, uneven_shares(7, 4, 5), 300000, by_subtrees);
+        wrong += wrong_columns<double>(group, Shares({0, 0, 0, 5, 7}), 300000, by_subtrees);
+        wrong += wrong_columns<double>(group, uneven_shares(7, 4, 5), 0, by_subtrees);
+    });
+    BOOST_TEST(wrong == 0);
+    const Shares shares({0, 3, 16, 16, 23});
+    BOOST_TEST(subtrees_of(shares, 0) == (std::vector<std::int64_t>{0, 2}), boost::test_tools::per_element());
+    BOOST_TEST(subtrees_of(shares, 1) == (std::vector<std::int64_t>{3, 4, 8}), boost::test_tools::per_element());
+    BOOST_TEST(subtrees_of(shares, 2).empty());
+    BOOST_TEST(subtrees_of(shares, 3) == (std::vector<std::int64_t>{16}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(the_order_of_the_ranks_is_another_one) {
     for (const int ranks : {2, 3, 8}) {
         BOOST_TEST(wrong_on<float>(ranks, in_rank_order) > 0, ranks << " ranks, float");
@@ -66,6 +85,15 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(message(Shares({0, 3}), 12, 3) == "ordered_sum: 12 numbers for a share of 3 leaves of 3 numbers each");
     BOOST_TEST(message(Shares({0, 4}), 12, 0) == "ordered_sum: 12 numbers for a share of 4 leaves of 0 numbers each");
     BOOST_TEST(message(Shares({0, 2, 4}), 12, 3) == "ordered_sum: shares for 2 ranks; the group has 1");
+
+    std::vector<std::span<double>> rows{std::span(leaves).first(3), std::span(leaves).subspan(3, 3)};
+    const auto of_rows = [&](const Shares& shares, std::int64_t width, std::size_t to) {
+        return error_of<ValueError>(
+            [&] { add_ordered_sum<double>(alone, shares, rows, width, std::span(sum).first(to)); });
+    };
+    BOOST_TEST(of_rows(Shares({0, 2}), 3, 3) ==
+               "add_ordered_sum: 1 rows of 3 numbers are needed, and on rank 0 as many numbers to add them to");
+    BOOST_TEST(of_rows(Shares({0, 1, 2}), 3, 3) == "ordered_sum: shares for 2 ranks; the group has 1");
 
     // One rank of three has too few.
     std::vector<std::string> thrown(3);

@@ -1,9 +1,14 @@
-// mpirun -n N check_mpi WHAT: what test_group.cpp checks with threads, with the processes of an MPI job.
+// mpirun -n N check_mpi WHAT: what test_group.cpp checks with threads, with the processes of an MPI job; and chains
+// whose items are spread over them.
 #include "../autograd/support/group_checks.hpp"
+#include "../nn/potentials/spread_cases.hpp"
 
 #include <pollen/autograd/mpi/detail/mpi_group.hpp>
 #include <pollen/autograd/mpi/run_mpi.hpp>
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/samplers/full_batch/hmc.hpp>
+#include <pollen/samplers/minibatch/sghmc.hpp>
+#include <pollen/samplers/run/run_chains.hpp>
 
 #include <sys/sysinfo.h>
 
@@ -22,6 +27,7 @@ void check_all(Group& group) {
     check_together(group);
     require(wrong_sums<float>(group, in_tree_order, 7) == 0, "sums of floats");
     require(wrong_sums<double>(group, in_tree_order, 7) == 0, "sums of doubles");
+    require(wrong_sums<double>(group, by_subtrees, 7) == 0, "sums of subtrees");
     require(wrong_columns<double>(group, uneven_shares(7, group.size(), 5), 300000, in_tree_order) == 0, "long rows");
     if (group.size() > 2) require(wrong_sums<double>(group, in_rank_order, 7) > 0, "a sum in the order of the ranks");
 }
@@ -57,6 +63,24 @@ void check_failures(Group& all) {
             got);
 }
 
+// The draws of all ranks together have the bits of those of one process.
+template <class S>
+void check_chains(Group& group, const S& sampler) {
+    const RunOptions options{.chains = 2, .warmup = 5, .draws = 10, .seed = 7, .show = Show::nothing};
+    const Dataset<float> data = spread_data<float>(60);
+    const auto draws_of = [&](Group& of) {
+        return run_chains(spread_potential<float>(NetworkCase<float>{}, of, data, 8), sampler, options);
+    };
+    const Draws draws = draws_of(group);
+    if (group.rank() > 0) return require(draws.size() == 0, "draws on another rank");
+    const Draws alone = draws_of(Group::alone());
+    require(draws.size() == 10 && draws.values.shape() == alone.values.shape(), "the number of draws");
+    for (std::int64_t k = 0; k < alone.values.size(); ++k)
+        require(std::bit_cast<std::uint64_t>(draws.values.data()[k]) ==
+                    std::bit_cast<std::uint64_t>(alone.values.data()[k]),
+                "number " + std::to_string(k) + " of the draws");
+}
+
 int run(const std::string& what) {
     if (what == "all") {
         return run_mpi([](Group& group) {
@@ -68,7 +92,21 @@ int run(const std::string& what) {
             if (group.rank() == 0) std::cout << "all is well on " << group.size() << " ranks" << std::endl;
         });
     }
+    if (what == "chains") {
+        return run_mpi([](Group& group) {
+            check_chains(group, Hmc{.steps = 2});
+            check_chains(group, Sghmc{.step_size = 1e-4, .friction = 0.1, .batch = 9});
+        });
+    }
     // How a job ends.
+    if (what == "lead")
+        return run_mpi([](Group& group) {
+            SpreadPotential<float> u = spread_potential<float>(NetworkCase<float>{}, group, spread_data<float>(60), 8);
+            u.lead([&] {
+                u.evaluate(std::vector<float>(42), {});
+                throw Error("the disk is full");
+            });
+        });
     if (what == "throw")
         return run_mpi([](Group& group) {
             group.barrier();
@@ -107,7 +145,7 @@ int run(const std::string& what) {
                 error);
         return 0;
     }
-    throw ValueError("check_mpi takes all, throw, fail, leave, kill, own or single, not " + what);
+    throw ValueError("check_mpi takes all, chains, lead, throw, fail, leave, kill, own or single, not " + what);
 }
 
 }  // namespace

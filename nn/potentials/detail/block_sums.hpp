@@ -21,6 +21,12 @@ class BlockSums {
         });
     }
 
+    // A worker for one thread.
+    template <class Make>
+    auto borrow(const Make& make) {
+        return workers_.borrow(make);
+    }
+
   private:
     Workers<Worker> workers_;
     LeafSums<T> sums_;

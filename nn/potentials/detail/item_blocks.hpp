@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace pollen {
 
@@ -12,6 +13,13 @@ struct Items {
         return {begin + size() * k / parts, begin + size() * (k + 1) / parts};
     }
 };
+
+// Whether these are first, first + 1, ...
+inline bool are_a_run(std::span<const std::int64_t> items) {
+    for (std::size_t k = 1; k < items.size(); ++k)
+        if (items[k] != items[k - 1] + 1) return false;
+    return true;
+}
 
 // How many numbers a pass writes: for each item (0 if that is not known), and once, however many items there are.
 // Anything that takes as long may be counted as numbers, too.
@@ -48,6 +56,8 @@ struct ItemBlocks {
     static constexpr std::int64_t times_fixed = 32;
 
     static ItemBlocks cut(std::int64_t items, std::int64_t parameters, const PassSize& pass, std::int64_t most);
+    // One leaf with blocks of the same size.
+    static ItemBlocks one_leaf(std::int64_t items, std::int64_t parameters, const PassSize& pass, std::int64_t most);
 
     bool whole() const { return leaves == 1 && block >= items; }
 

@@ -1,7 +1,6 @@
 #include <pollen/samplers/run/detail/any_chain.hpp>
 
 #include <pollen/autograd/support/checks.hpp>
-#include <pollen/nn/potentials/network_potential.hpp>
 #include <pollen/samplers/diagnostics/temperature.hpp>
 #include <pollen/samplers/options.hpp>
 #include <pollen/samplers/start.hpp>
@@ -48,7 +47,7 @@ class TypedChain final : public AnyChain {
         }
         chain_ = begin_(std::move(given_), std::move(start_));
         // The weights of a network lie around 0, and chains move too slowly to find a better centre.
-        if (!chain_->gradient().empty() && !dynamic_cast<const NetworkPotential<T>*>(own_.get()))
+        if (!chain_->gradient().empty() && !own_->of_network())
             centre_.assign(chain_->position().begin(), chain_->position().end());
         return energy;
     }

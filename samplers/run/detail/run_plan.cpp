@@ -2,7 +2,6 @@
 
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/data/io/detail/crc32.hpp>
-#include <pollen/nn/potentials/network_potential.hpp>
 #include <pollen/samplers/run/detail/model_facts.hpp>
 
 #include <cmath>
@@ -124,7 +123,8 @@ RunPlan make_plan(const Potential<T>& potential, const std::string& sampler, con
                  .dimensions = potential.size(),
                  .state_bytes = state_bytes,
                  .temperature = potential.temperature(),
-                 .network = dynamic_cast<const NetworkPotential<T>*>(&potential) != nullptr,
+                 .one_at_a_time = potential.one_at_a_time(),
+                 .network = potential.of_network(),
                  .rows = StanCsvRows(options.directory.empty() ? std::vector<Quantity>{} : all)};
     std::string quantities;
     for (const Quantity& q : plan.quantities)

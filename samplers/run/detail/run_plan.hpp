@@ -18,6 +18,7 @@ struct RunPlan {
     std::int64_t value_count = 0, dimensions = 0;
     double state_bytes = 0;  // of one chain
     double temperature = 1;
+    bool one_at_a_time = false;  // a chain uses all threads
     bool network = false;
     RunDescription about = {};
     StanCsvRows rows;

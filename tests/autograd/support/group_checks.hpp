@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/autograd/detail/subtree_sums.hpp>
 #include <pollen/autograd/ordered_sum.hpp>
 #include <pollen/autograd/random.hpp>
 #include <pollen/autograd/support/group.hpp>
@@ -105,6 +106,30 @@ std::int64_t wrong_sums(Group& group, const Sum& sum, std::int64_t step = 1) {
 
 inline constexpr auto in_tree_order = [](Group& group, const Shares& shares, auto leaves, auto sum) {
     ordered_sum(group, shares, leaves, sum);
+};
+
+// Each rank adds up the subtrees of its share, three leaves at a time, and rank 0 has the sum.
+inline constexpr auto by_subtrees = [](Group& group, const Shares& shares, auto leaves, auto sum) {
+    using T = typename decltype(sum)::value_type;
+    const std::int64_t width = std::ssize(sum), count = shares.count(group.rank());
+    SubtreeSums<T> sums;
+    sums.begin(shares, group.rank(), width);
+    for (std::int64_t done = 0; done < count; done += 3)
+        sums.add(std::min<std::int64_t>(3, count - done), [&](std::int64_t k, std::span<T> to) {
+            for (std::size_t i = 0; i < to.size(); ++i)
+                to[i] += leaves[static_cast<std::size_t>((done + k) * width) + i];
+            return static_cast<double>(leaf_number<T>(shares.first(group.rank()) + done + k, 0));
+        });
+    std::fill(sum.begin(), sum.end(), T(0));
+    double number = 0;
+    add_ordered_sum<T>(group, shares, sums.rows(), width, sum);
+    add_ordered_sum<double>(group, shares, sums.numbers(), 1, std::span(&number, 1));
+    if (group.rank() > 0) {
+        require(std::all_of(sum.begin(), sum.end(), [](T x) { return x == 0; }), "only rank 0 has the sum");
+    } else if (sizeof(T) == sizeof(double)) {
+        require(number == sum_of<double>(0, shares.leaves(), 0), "the sum of the numbers");
+    }
+    group.broadcast(sum);
 };
 
 // A broken twin: each rank adds up its share by itself, and these sums are added in the order of the ranks.

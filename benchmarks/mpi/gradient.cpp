@@ -1,0 +1,84 @@
+// mpirun -n RANKS mpi_gradient [ITEMS [BLOCKS]]
+//
+// How many gradients of U a second the ranks make together, each with one thread and its share of the items, and how
+// many one rank makes alone, with one thread and all items. The network is 784-1200-1200-10 in float, the items are
+// random digits. A second table says what the group costs a single rank: the same blocks, added to one gradient.
+#include "../networks.hpp"
+
+#include <pollen/autograd/mpi/run_mpi.hpp>
+#include <pollen/pollen.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+
+using namespace pollen;
+using namespace pollen::bench;
+
+namespace {
+
+template <class F>
+double seconds(const F& f) {
+    const auto begin = std::chrono::steady_clock::now();
+    f();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+NetworkPotential<float> part_of(const Dataset<float>& digits, const Spread& spread) {
+    return {
+        mlp(1200), Categorical<float>(), digits.slice(spread.first(), spread.count()), {.first_item = spread.first()}};
+}
+
+void row(const char* what, double time, double base) {
+    std::printf("%-44s %9.1f ms %8.3f gradients a second %8.3f\n", what, 1000 * time, 1 / time, base / time);
+}
+
+void measure(Group& group, std::int64_t items, std::int64_t block_count) {
+    constexpr int rounds = 5;
+    const Dataset<float> digits = random_images(items);
+    const Spread spread(group, items, block_count), alone(Group::alone(), items, block_count);
+    const SpreadPotential<float> together(part_of(digits, spread), spread);
+    NetworkPotential<float> part = part_of(digits, alone);
+    SpreadPotential<float> single(part, alone);
+    const std::vector<float> theta = part.start(1);
+    std::vector<float> gradient(theta.size()), same(theta.size());
+
+    double best_together = 1e9, best_single = 1e9, best_blocks = 1e9;
+    for (int round = 0; round < rounds; ++round) {
+        // The others wait meanwhile.
+        if (group.rank() == 0) {
+            best_single = std::min(best_single, seconds([&] { single.evaluate(theta, same); }));
+            best_blocks = std::min(
+                best_blocks, seconds([&] {
+                    part.prior(theta, gradient);
+                    for (std::int64_t k = 0; k < alone.blocks(); ++k) {
+                        std::vector<std::int64_t> block(static_cast<std::size_t>(alone.begin(k + 1) - alone.begin(k)));
+                        std::iota(block.begin(), block.end(), alone.begin(k));
+                        part.likelihood(theta, block, 1, gradient);
+                    }
+                }));
+        }
+        group.barrier();
+        together.lead([&] {
+            const auto own = together.clone();
+            best_together = std::min(best_together, seconds([&] { own->evaluate(theta, gradient); }));
+            if (gradient != same) throw Error("the ranks together have another gradient");
+        });
+    }
+    if (group.rank() > 0) return;
+    std::printf("%lld digits in %lld blocks, %lld parameters, one thread for each rank\n",
+                static_cast<long long>(items), static_cast<long long>(block_count),
+                static_cast<long long>(theta.size()));
+    row("one rank, all items", best_single, best_single);
+    row((std::to_string(group.size()) + " ranks, each with its share").c_str(), best_together, best_single);
+    row("one rank, the same blocks without a group", best_blocks, best_single);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::int64_t items = argc > 1 ? std::atoll(argv[1]) : 20'000, blocks = argc > 2 ? std::atoll(argv[2]) : 64;
+    return run_mpi([&](Group& group) { with_threads(1, [&] { measure(group, items, blocks); }); });
+}
