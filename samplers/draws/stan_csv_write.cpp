@@ -117,7 +117,8 @@ std::string header_text(const StanCsvHeader& h, const std::vector<Quantity>& qua
     for (const Quantity& q : quantities) {
         const std::string name = column_name("stan_csv", q.name);
         if (!names.insert(name).second) throw ValueError("stan_csv: two quantities would have the columns " + name);
-        each_element(q.shape, [&](std::int64_t, const std::string& index) { text += ',' + name + index; });
+        each_element(q.shape,
+                     [&](std::int64_t, const std::string& index) { (text += ',').append(name).append(index); });
     }
     return text + '\n';
 }
