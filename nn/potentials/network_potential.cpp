@@ -5,6 +5,7 @@
 #include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/detail/foreign_errors.hpp>
 #include <pollen/data/io/detail/hash_text.hpp>
 #include <pollen/nn/likelihoods/detail/name_item.hpp>
 #include <pollen/nn/module/detail/fitting_rows.hpp>
@@ -59,7 +60,7 @@ struct NetworkPotential<T>::Sums : BlockSums<T, Worker> {};
 
 template <Real T>
 NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
-                                      NetworkPotentialOptions options)
+                                      NetworkPotentialOptions options) try
     : NetworkPotential(net, likelihood, data, options, Cut{0, options.piece}) {
     const std::optional<OneItem> one = evaluate_one_item(*net_, parameters_, data_.inputs.shape());
     if (!one) return;
@@ -67,6 +68,10 @@ NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>&
     cut_.most =
         std::clamp<Int>(detail::most_output_bytes / Int{sizeof(T)} / std::max<Int>(1, one->numbers), 1, options_.piece);
     if (one->outputs.rank() > 0) likelihood_->check_data(with_rows(one->outputs, data_.size()), data_);
+} catch (const Error&) {
+    throw;
+} catch (...) {
+    detail::rethrow_foreign("NetworkPotential", std::current_exception());
 }
 
 template <Real T>

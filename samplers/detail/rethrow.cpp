@@ -2,24 +2,7 @@
 
 #include <pollen/data/io/file.hpp>
 
-#include <new>
-#include <stdexcept>
-
 namespace pollen::detail {
-
-std::string what_of(const std::exception_ptr& error) {
-    try {
-        std::rethrow_exception(error);
-    } catch (const std::bad_alloc&) {
-        return "the system refused the memory";
-    } catch (const std::length_error&) {
-        return "the system cannot have so much memory";
-    } catch (const std::exception& e) {
-        return e.what();
-    } catch (...) {
-        return "something that is not a std::exception was thrown";
-    }
-}
 
 void rethrow_at(const std::string& where, const std::exception_ptr& error) {
     try {
@@ -36,12 +19,8 @@ void rethrow_at(const std::string& where, const std::exception_ptr& error) {
         throw MemoryError(where + ": " + e.what());
     } catch (const FileError& e) {
         throw FileError(where + ": " + e.what());
-    } catch (const std::bad_alloc&) {
-        throw MemoryError(where + ": " + what_of(error));
-    } catch (const std::length_error&) {
-        throw MemoryError(where + ": " + what_of(error));
     } catch (...) {
-        throw Error(where + ": " + what_of(error));
+        rethrow_foreign(where, error);
     }
 }
 
