@@ -121,6 +121,10 @@ Tensor<T> predict_all(Tape<T>& tape, const Module<T>& module, const Parameters<T
     if (x.rank() == 0) throw ShapeError("predict: x is a scalar; its first axis counts the inputs");
     if (options.batch && *options.batch < 1)
         throw ValueError("predict: a batch of " + std::to_string(*options.batch) + " inputs; at least 1 is needed");
+    constexpr std::uint64_t draws = std::uint64_t{1} << 32;  // a step has 56 bits, of which 24 count the groups
+    if (options.mode == Mode::sample && options.draw >= draws)
+        throw ValueError("predict: draw " + std::to_string(options.draw) + "; it must be below " +
+                         std::to_string(draws));
     if (!theta.empty() && static_cast<std::int64_t>(theta.size()) != parameters.size())
         throw ShapeError("predict: theta has " + std::to_string(theta.size()) + " numbers; the network has " +
                          std::to_string(parameters.size()) + " parameters");

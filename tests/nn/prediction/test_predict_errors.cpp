@@ -66,4 +66,14 @@ BOOST_AUTO_TEST_CASE(wrong_rows_are_named) {
                "0 to 3 are needed");
 }
 
+// Beyond it draws would share their random numbers.
+BOOST_AUTO_TEST_CASE(the_number_of_a_draw) {
+    const auto error = [](std::uint64_t draw, Mode mode) {
+        return error_of<ValueError>([&] { predict(network(), inputs({}), {.mode = mode, .draw = draw}); });
+    };
+    BOOST_TEST(error(4294967295, Mode::sample) == "");
+    BOOST_TEST(error(4294967296, Mode::sample) == "predict: draw 4294967296; it must be below 4294967296");
+    BOOST_TEST(error(4294967296, Mode::predict) == "");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
