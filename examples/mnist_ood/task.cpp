@@ -17,17 +17,21 @@ double Task::per_item(double rate) const { return rate / static_cast<double>(tra
 Task read_task(Example& example, const std::string& strangers, const Sizes& sizes) {
     if (strangers != "fashion-mnist" && strangers != "notmnist")
         throw ValueError("--strangers is " + strangers + "; it takes fashion-mnist or notmnist");
-    const auto read = [&example](const std::string& set, const std::string& part) {
-        const std::string directory = set == "notmnist" ? require_data(set)  // does not come with pollen
-                                      : example.quick   ? embedded_data(set)
-                                                        : data_directory(set);
+    // All files of a full set are checked, which takes a while.
+    const auto directory_of = [&example](const std::string& set) {
+        return set == "notmnist" ? require_data(set)  // does not come with pollen
+               : example.quick   ? embedded_data(set)
+                                 : data_directory(set);
+    };
+    const auto read = [&example](const std::string& directory, const std::string& part) {
         Dataset<float> data = read_image_set<float>(directory, part);
         example.data(directory + " " + part, data.size());
         return data;
     };
-    Task task{.train_data = read("mnist", "train"),
-              .digits = read("mnist", "test"),
-              .strangers = read(strangers, "test"),
+    const std::string digits = directory_of("mnist"), others = directory_of(strangers);
+    Task task{.train_data = read(digits, "train"),
+              .digits = read(digits, "test"),
+              .strangers = read(others, "test"),
               .word = strangers == "notmnist" ? "letters" : "clothes",
               .sizes = sizes};
     if (example.quick) {

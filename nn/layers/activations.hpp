@@ -7,7 +7,8 @@
 
 namespace pollen {
 
-// y = f(x), element by element, f any op of one input.
+// y = f(x), element by element, f any op of one input. A saved run and a saved network know f by its name alone, so two
+// functions need two names.
 template <Real T = float>
 class Activation : public Layer<Activation<T>, T> {
   public:

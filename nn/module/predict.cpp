@@ -1,10 +1,11 @@
 #include <pollen/nn/module/module.hpp>
 
 #include <pollen/autograd/rows.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/nn/module/detail/fitting_rows.hpp>
+#include <pollen/nn/module/detail/refused_item.hpp>
 
 #include <algorithm>
-#include <exception>
 
 namespace pollen {
 
@@ -40,7 +41,7 @@ std::int64_t detail::fitting_rows(Tape<T>& tape, const Module<T>& module, const 
         // Some of it may be weights, which are there once.
         const std::int64_t of_row = numbers_of(pass, module, theta, x, 2) - one;
         return std::clamp<std::int64_t>(fit / std::max<std::int64_t>(1, of_row), 1, most_rows);
-    } catch (const std::exception&) {
+    } catch (...) {
         return most_rows;  // predict() will say what is wrong with all rows
     }
 }
@@ -58,19 +59,10 @@ class Prediction {
     // Rows first, ..., first + count - 1. They are rows of a group, which begins at row `begin` and shares the random
     // numbers of one step; weights are drawn under one step for all groups.
     void operator()(std::uint64_t group, std::int64_t begin, std::int64_t first, std::int64_t count) {
-        pass_.tape().clear();
-        pass_.restart({.mode = options_.mode,
-                       .seed = options_.seed,
-                       .step = options_.draw << 24 | group,
-                       .weight_step = options_.draw,
-                       .first_row = first - begin,
-                       .rows = count},
-                      theta_);
-        const Tensor<T> inputs = rows(x_, first, count);
-        const Var<T> y = module_(pass_, pass_.tape().borrow(inputs));
+        const Var<T> y = named(group, begin, first, count);
         const auto makes = [&] {
             return "predict: " + module_.describe() + " makes " + to_string(y.shape()) + " of inputs " +
-                   to_string(inputs.shape());
+                   to_string(inputs_.shape());
         };
         if (y.rank() == 0 || y.shape()[0] != count)
             throw ShapeError(makes() + "; the first axis, which counts the inputs, must stay");
@@ -86,21 +78,53 @@ class Prediction {
     Tensor<T> outputs;
 
   private:
+    Var<T> at(std::uint64_t group, std::int64_t begin, std::int64_t first, std::int64_t count) {
+        pass_.tape().clear();
+        pass_.restart({.mode = options_.mode,
+                       .seed = options_.seed,
+                       .step = options_.draw << 24 | group,
+                       .weight_step = options_.draw,
+                       .first_row = first - begin,
+                       .rows = count},
+                      theta_);
+        inputs_ = rows(x_, first, count);
+        return module_(pass_, pass_.tape().borrow(inputs_));
+    }
+
+    // The same. A ValueError gets the number of the row that is refused, or, if it is not one alone, of the rows.
+    Var<T> named(std::uint64_t group, std::int64_t begin, std::int64_t first, std::int64_t count) {
+        try {
+            return at(group, begin, first, count);
+        } catch (const DomainError&) {
+            throw;
+        } catch (const ValueError& error) {
+            if (x_.shape()[0] == 1) throw;
+            detail::find_refused_item(first, first + count, "the inputs",
+                                      [&](std::int64_t row) { at(group, begin, row, 1); });
+            if (count == x_.shape()[0]) throw;
+            throw ValueError("rows " + std::to_string(first) + " to " + std::to_string(first + count - 1) +
+                             " of the inputs: " + error.what());
+        }
+    }
+
     Pass<T>& pass_;
     const Module<T>& module_;
     std::span<const T> theta_;
     const Tensor<T>& x_;
     const PredictOptions& options_;
+    Tensor<T> inputs_;
 };
 
-}  // namespace
-
 template <Real T>
-Tensor<T> predict(Tape<T>& tape, const Module<T>& module, const Parameters<T>& parameters, std::span<const T> theta,
-                  const Tensor<T>& x, PredictOptions options) {
+Tensor<T> predict_all(Tape<T>& tape, const Module<T>& module, const Parameters<T>& parameters, std::span<const T> theta,
+                      const Tensor<T>& x, const PredictOptions& options) {
     if (x.rank() == 0) throw ShapeError("predict: x is a scalar; its first axis counts the inputs");
     if (options.batch && *options.batch < 1)
         throw ValueError("predict: a batch of " + std::to_string(*options.batch) + " inputs; at least 1 is needed");
+    constexpr std::uint64_t draws = std::uint64_t{1} << 32;  // a step has 56 bits, of which 24 count the groups
+    if (options.mode == Mode::sample && options.draw >= draws)
+        throw ValueError("predict: draw " + std::to_string(options.draw) + "; it must be below " +
+                         std::to_string(draws));
     if (!theta.empty() && static_cast<std::int64_t>(theta.size()) != parameters.size())
         throw ShapeError("predict: theta has " + std::to_string(theta.size()) + " numbers; the network has " +
                          std::to_string(parameters.size()) + " parameters");
@@ -122,6 +146,14 @@ Tensor<T> predict(Tape<T>& tape, const Module<T>& module, const Parameters<T>& p
         }
     }
     return std::move(predict_rows.outputs);
+}
+
+}  // namespace
+
+template <Real T>
+Tensor<T> predict(Tape<T>& tape, const Module<T>& module, const Parameters<T>& parameters, std::span<const T> theta,
+                  const Tensor<T>& x, PredictOptions options) {
+    return detail::with_errors_at("predict", [&] { return predict_all(tape, module, parameters, theta, x, options); });
 }
 
 template <Real T>

@@ -1,6 +1,7 @@
 #include <pollen/nn/potentials/model.hpp>
 
 #include <pollen/autograd/support/detail/allocate.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/nn/potentials/detail/model_sums.hpp>
 
@@ -17,7 +18,7 @@ template <Real T>
 ModelPotential<T>& ModelPotential<T>::operator=(ModelPotential&&) noexcept = default;
 
 template <Real T>
-ModelPotential<T>::ModelPotential(std::function<void(Model<T>&)> function, std::int64_t items)
+ModelPotential<T>::ModelPotential(std::function<void(Model<T>&)> function, std::int64_t items) try
     : sums_(std::make_unique<Sums>()) {
     if (!function) throw ValueError("ModelPotential: the function is empty");
     if (items < 0) throw ValueError("ModelPotential: items is " + std::to_string(items) + "; it must not be negative");
@@ -31,6 +32,10 @@ ModelPotential<T>::ModelPotential(std::function<void(Model<T>&)> function, std::
     if (model_.priors_.empty() && model_.likelihoods_.empty())
         throw ValueError("ModelPotential: the model adds nothing to the log density");
     measure();
+} catch (const Error&) {
+    throw;
+} catch (...) {
+    detail::throw_error_at("ModelPotential");
 }
 
 template <Real T>

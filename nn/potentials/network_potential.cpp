@@ -5,6 +5,7 @@
 #include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/detail/hash_text.hpp>
 #include <pollen/nn/likelihoods/detail/name_item.hpp>
 #include <pollen/nn/module/detail/fitting_rows.hpp>
@@ -59,7 +60,7 @@ struct NetworkPotential<T>::Sums : BlockSums<T, Worker> {};
 
 template <Real T>
 NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
-                                      NetworkPotentialOptions options)
+                                      NetworkPotentialOptions options) try
     : NetworkPotential(net, likelihood, data, options, Cut{0, options.piece}) {
     const std::optional<OneItem> one = evaluate_one_item(*net_, parameters_, data_.inputs.shape());
     if (!one) return;
@@ -74,6 +75,10 @@ NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>&
         throw ValueError("counted from item " + std::to_string(options_.first_item) +
                          " of the data set on: " + error.what());
     }
+} catch (const Error&) {
+    throw;
+} catch (...) {
+    detail::throw_error_at("NetworkPotential");
 }
 
 template <Real T>

@@ -1,6 +1,7 @@
 #include <pollen/nn/training/detail/evaluate_at.hpp>
 
 #include <pollen/autograd/rows.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/nn/likelihoods/detail/name_item.hpp>
 #include <pollen/nn/module/detail/fitting_rows.hpp>
 
@@ -37,7 +38,9 @@ Evaluation detail::evaluate_at(std::span<const T> theta, const Parameters<T>& pa
 template <Real T>
 Evaluation evaluate(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data, std::int64_t batch) {
     if (batch < 1) throw ValueError("evaluate: batch is " + std::to_string(batch) + "; at least 1 is needed");
-    return detail::evaluate_at<T>({}, parameters_of<T>(net, likelihood), net, likelihood, data, batch);
+    return detail::with_errors_at("evaluate", [&] {
+        return detail::evaluate_at<T>({}, parameters_of<T>(net, likelihood), net, likelihood, data, batch);
+    });
 }
 
 #define POLLEN_INSTANTIATE(T)                                                                           \

@@ -12,7 +12,8 @@ namespace pollen {
 class Schedule {
   public:
     Schedule(double constant);
-    // A function of your own. `text` describes it: a saved run is only resumed under the same description.
+    // A function of your own. `text` describes it: a saved run is only resumed under the same description. The text is
+    // all that is compared, so two functions need two texts.
     Schedule(std::string text, std::function<double(std::int64_t)> f);
 
     double operator()(std::int64_t step) const { return f_(step); }

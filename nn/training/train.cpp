@@ -3,8 +3,10 @@
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/file.hpp>
 #include <pollen/nn/likelihoods/detail/name_item.hpp>
+#include <pollen/nn/training/detail/callbacks.hpp>
 #include <pollen/nn/training/detail/checkpoint.hpp>
 #include <pollen/nn/training/detail/evaluate_at.hpp>
 #include <pollen/nn/training/detail/stoppable.hpp>
@@ -53,12 +55,13 @@ template <Real T>
 class Run {
   public:
     Run(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& data, const TrainOptions& options,
-        const Dataset<T>* validation)
+        const Dataset<T>* validation, detail::Callbacks& callbacks)
         : net_(net),
           likelihood_(likelihood),
           data_(data),
           options_(options),
           validation_(validation),
+          callbacks_(callbacks),
           parameters_(parameters_of<T>(net, likelihood)),
           batches_(data, {options.batch, options.draw, options.seed, options.augmentation}) {
         if (parameters_.size() == 0) throw ValueError("train: the network has no parameters");
@@ -118,10 +121,10 @@ class Run {
         const bool epoch_ends = epoch_is_open() && detail::unless_stopped([this] { finish_epoch(); });
         if (progress.due(state_.step)) progress.update(state_.step, text());
         bool go_on = true;
-        if (makes_step && options_.on_step) go_on = options_.on_step(last_);
+        if (makes_step && options_.on_step) go_on = callbacks_(options_.on_step, last_);
         if (epoch_ends && options_.on_epoch) {
             keep(state_.theta);
-            go_on &= options_.on_epoch(state_.history.back());
+            go_on &= callbacks_(options_.on_epoch, state_.history.back());
         }
         if (!go_on) return End::callback;
         return Interrupt::requested() ? End::interrupted : End::finished;
@@ -188,9 +191,13 @@ class Run {
         return true;
     }
 
-    // Of step `step`, counted from 0, before it is made.
+    // Of step `step`, counted from 0, before it is made. A schedule of a user may return any rate.
     StepRecord record_of(std::int64_t step) const {
-        return {.step = step + 1, .epoch = step / batches_.per_epoch() + 1, .rate = options_.optimiser.rate(step)};
+        const double rate = options_.optimiser.rate(step);
+        if (!(rate >= 0) || std::isinf(rate))
+            throw ValueError("train: the rate is " + to_text(rate) + " at step " + std::to_string(step + 1) +
+                             "; it must be finite and not negative");
+        return {.step = step + 1, .epoch = step / batches_.per_epoch() + 1, .rate = rate};
     }
 
     void step() {
@@ -350,6 +357,7 @@ class Run {
     const Dataset<T>& data_;
     const TrainOptions& options_;
     const Dataset<T>* validation_;
+    detail::Callbacks& callbacks_;
     Parameters<T> parameters_;
     Batches<T> batches_;
     std::optional<detail::Checkpoint<T>> checkpoint_;
@@ -372,8 +380,16 @@ double EpochRecord::bits_per_weight(std::int64_t n) const {
 template <Real T>
 TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& data, const TrainOptions& options,
                   const Dataset<T>* validation) {
-    check(options);
-    return Run<T>(net, likelihood, data, options, validation)();
+    detail::Callbacks callbacks;
+    try {
+        return detail::with_errors_at("train", [&] {
+            check(options);
+            return Run<T>(net, likelihood, data, options, validation, callbacks)();
+        });
+    } catch (...) {
+        callbacks.rethrow();
+        throw;
+    }
 }
 
 #define POLLEN_INSTANTIATE(T) \

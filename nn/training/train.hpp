@@ -79,7 +79,7 @@ struct TrainOptions {
 
     Show show = Show::automatic;
     // Called after each step and epoch; the run ends if one returns false. At the end of an epoch the network holds the
-    // current parameters; during an epoch it holds those of the epoch before.
+    // current parameters; during an epoch it holds those of the epoch before. What they throw leaves train() as it is.
     std::function<bool(const StepRecord&)> on_step = {};
     std::function<bool(const EpochRecord&)> on_epoch = {};
 };
@@ -102,7 +102,8 @@ struct TrainResult {
 // best parameters so far, and `end` says so. Check `end` if you call train() in a loop. A validation that is going on
 // is broken off, and its epoch has no record in `history`; a resumed run makes the validation again.
 // A loss or parameters that are not finite throw a ValueError, and the network has the parameters of the last epoch
-// that was good; whatever else is thrown, it has the best or latest ones.
+// that was good; whatever else is thrown, it has the best or latest ones. What a layer, a likelihood, a prior or a
+// schedule of your own throws and is not derived from pollen::Error leaves train() as an Error: `train: message`.
 template <Real T>
 TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& data, const TrainOptions& options = {},
                   const Dataset<T>* validation = nullptr);

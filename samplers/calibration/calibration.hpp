@@ -35,7 +35,7 @@ struct Simulation {
 
 struct CalibrationOptions {
     std::int64_t replications = 1000;
-    std::int64_t draws = 999;    // of each, after thinning; draws + 1 must be a multiple of `bins`
+    std::int64_t draws = 999;    // of each, after thinning; at least 6; draws + 1 must be a multiple of `bins`
     std::int64_t bins = 20;      // of the ranks 0, ..., draws
     std::int64_t warmup = 1000;  // steps before the first draw, in which the sampler adapts itself
     std::int64_t thin = 10;      // steps for one draw: as many as make draws nearly independent
@@ -53,7 +53,7 @@ struct QuantityRanks {
     bool constant = false;  // it is the same number in all replications
 
     // The draws are worth too little for the ranks to say anything.
-    bool too_dependent() const { return !constant && ess < 0.1; }
+    bool too_dependent() const { return !constant && !(ess >= 0.1); }
 };
 
 struct Calibration {

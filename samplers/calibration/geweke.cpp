@@ -137,7 +137,9 @@ GewekeTest tested(const Simulation<T>& model, const BeginChain<T>& begin, const 
     GewekeTest result{.moments = {}, .draws = options.draws, .transitions = options.transitions};
     std::vector<BothDraws> done;
     for (std::size_t c = 0; c < both.size(); ++c) {
-        if (finished[c]) done.push_back(std::move(both[c]));
+        if (!finished[c]) continue;
+        done.push_back(std::move(both[c]));
+        check_same_names(who, "chain", c, done.back().names, done.front().names);
     }
     result.chains = std::ssize(done);
     result.interrupted = result.chains < options.chains;

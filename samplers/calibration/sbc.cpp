@@ -20,10 +20,13 @@ namespace {
 constexpr const char* who = "calibrate";
 
 void check(const CalibrationOptions& o) {
-    check_sizes(who, {{"replications", o.replications}, {"draws", o.draws}, {"thin", o.thin}});
+    check_sizes(who, {{"replications", o.replications}, {"thin", o.thin}});
     if (o.replications > 10'000'000)
         throw ValueError("calibrate: replications is " + std::to_string(o.replications) +
                          "; at most 10000000 are possible");
+    if (o.draws < 6)
+        throw ValueError("calibrate: draws is " + std::to_string(o.draws) +
+                         "; at least 6 are needed to know what they are worth");
     if (o.bins < 2) throw ValueError("calibrate: bins is " + std::to_string(o.bins) + "; at least 2 are needed");
     if (o.warmup < 0)
         throw ValueError("calibrate: warmup is " + std::to_string(o.warmup) + "; it must not be negative");
@@ -189,19 +192,19 @@ Calibration calibrated(const Simulation<T>& model, const BeginChain<T>& begin, c
             const auto at = static_cast<std::size_t>(r);
             replicate(model, begin, options, static_cast<std::uint32_t>(r), names[at], found[at]);
         });
+    const std::vector<std::string>* first_names = nullptr;
     Calibration result{.quantities = {}, .draws = options.draws, .bins = options.bins};
     for (std::size_t r = 0; r < n; ++r) {
         if (!finished[r]) {
             result.interrupted = true;
             continue;
         }
-        if (result.replications++ == 0)
+        if (result.replications++ == 0) {
+            first_names = &names[r];
             for (const std::string& name : names[r])
                 result.quantities.push_back({.name = name, .ranks = {}, .counts = {}});
-        if (found[r].size() != result.quantities.size())
-            throw ShapeError("calibrate: replication " + std::to_string(r + 1) + " has " +
-                             std::to_string(found[r].size() - 1) + " quantities; others have " +
-                             std::to_string(result.quantities.size() - 1));
+        }
+        check_same_names(who, "replication", r, names[r], *first_names);
         for (std::size_t q = 0; q < found[r].size(); ++q) {
             result.quantities[q].ranks.push_back(found[r][q].rank);
             result.quantities[q].ess += found[r][q].ess;

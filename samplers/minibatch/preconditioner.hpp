@@ -33,7 +33,8 @@ struct PreconditionerStep {
 //         }
 //     });
 //
-// `text` describes it: a saved run is only resumed under the same description.
+// `text` describes it: a saved run is only resumed under the same description. The text is all that is compared, so two
+// functions need two texts.
 class Preconditioner {
   public:
     struct Needs {

@@ -1,8 +1,6 @@
 #include <pollen/nn/likelihoods/detail/name_item.hpp>
 
-#include <pollen/autograd/support/interrupt.hpp>
-
-#include <exception>
+#include <pollen/nn/module/detail/refused_item.hpp>
 
 namespace pollen::detail {
 
@@ -11,29 +9,15 @@ void find_item(const Module<T>& net, const Likelihood<T>& likelihood, const Para
                std::span<const T> theta, const Dataset<T>& data, std::int64_t first) {
     Tape<T> tape(Recording::off);
     Pass<T> pass(tape, parameters);
-    // What is said of an item alone; nothing if it is not refused. What is thrown because an item is alone, or because
-    // of the parameters, refuses no item.
-    const auto refusal = [&](std::int64_t item) -> std::string {
-        const Dataset<T> one = data.view(item, 1);
-        tape.clear();
-        pass.restart({}, theta);
-        try {
+    find_refused_item(
+        0, data.size(), "the data set",
+        [&](std::int64_t item) {
+            const Dataset<T> one = data.view(item, 1);
+            tape.clear();
+            pass.restart({}, theta);
             likelihood.log_prob(pass, net(pass, tape.borrow(one.inputs)), one);
-        } catch (const DomainError&) {
-            return "";
-        } catch (const ValueError& error) {
-            return error.what();
-        } catch (const std::exception&) {
-            return "";
-        }
-        return "";
-    };
-    for (std::int64_t item = 0; item < data.size() && !Interrupt::requested(); ++item) {
-        const std::string text = refusal(item);
-        if (text.empty()) continue;
-        if (item == 0 && data.size() > 1 && !refusal(1).empty()) return;
-        throw ValueError("item " + std::to_string(first + item) + " of the data set, alone: " + text);
-    }
+        },
+        first);
 }
 
 #define POLLEN_INSTANTIATE(T)                                                                                 \

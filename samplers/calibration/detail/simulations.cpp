@@ -8,6 +8,7 @@
 #include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/draws/draws.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <exception>
@@ -25,6 +26,18 @@ struct SimulationStopped : Error {
 
 void check_stop() {
     if (Interrupt::requested()) throw SimulationStopped();
+}
+
+void check_same_names(const char* who, const char* unit, std::size_t number, const std::vector<std::string>& names,
+                      const std::vector<std::string>& first) {
+    if (names == first) return;
+    const std::string where = std::string(who) + ": " + unit + " " + std::to_string(number + 1);
+    // The energy is the last name.
+    if (names.size() != first.size())
+        throw ShapeError(where + " has " + std::to_string(names.size() - 1) + " quantities; others have " +
+                         std::to_string(first.size() - 1));
+    const auto [other, expected] = std::mismatch(names.begin(), names.end(), first.begin());
+    throw ValueError(where + " has the quantity " + *other + " where others have " + *expected);
 }
 
 std::vector<bool> run_simulations(const char* who, const char* unit, std::int64_t n, Show show,

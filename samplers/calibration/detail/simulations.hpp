@@ -22,6 +22,10 @@ std::vector<bool> run_simulations(const char* who, const char* unit, std::int64_
 // Leaves the work after Ctrl-C, by an exception that run_simulations catches.
 void check_stop();
 
+// Throws unless simulation `number`, counted from 0, has the quantities of the first one.
+void check_same_names(const char* who, const char* unit, std::size_t number, const std::vector<std::string>& names,
+                      const std::vector<std::string>& first);
+
 // Parameters from the prior with a posterior of data simulated from them. Checked: sizes that fit, temperature 1.
 template <Real T>
 struct Simulated {

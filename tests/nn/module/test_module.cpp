@@ -333,12 +333,12 @@ BOOST_AUTO_TEST_CASE(errors_of_layers) {
                }) == "FilterResponseNorm: x (1, 2); images (n, 3, height, width) are needed");
     BOOST_TEST(error_of<ValueError>([&] {
                    forward(Embedding(3, 2), Tensor<float>{0, 3});
-               }) == "Embedding: input 1 is 3; whole numbers from 0 to 2 are needed");
+               }) == "item 1 of the inputs, alone: Embedding: input 0 is 3; whole numbers from 0 to 2 are needed");
     BOOST_TEST(error_of<ValueError>([&] { forward(Embedding(3, 2), Tensor<float>{0.5f}); }) ==
                "Embedding: input 0 is 0.5; whole numbers from 0 to 2 are needed");
     BOOST_TEST(error_of<ValueError>([&] {
                    forward(Embedding(3, 2), Tensor<float>{1, -1});
-               }) == "Embedding: input 1 is -1; whole numbers from 0 to 2 are needed");
+               }) == "item 1 of the inputs, alone: Embedding: input 0 is -1; whole numbers from 0 to 2 are needed");
     BOOST_TEST(error_of<ValueError>([&] { forward(Embedding(3, 2), Tensor<float>{NAN}); }) ==
                "Embedding: input 0 is nan; whole numbers from 0 to 2 are needed");
 }

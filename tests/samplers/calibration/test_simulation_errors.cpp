@@ -2,7 +2,9 @@
 #include "exact_simulation.hpp"
 
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/nn/potentials/function_potential.hpp>
 #include <pollen/samplers/full_batch/hmc.hpp>
+#include <pollen/samplers/full_batch/metropolis.hpp>
 
 using namespace pollen;
 using namespace pollen::test;
@@ -109,7 +111,10 @@ BOOST_AUTO_TEST_CASE(errors_of_options) {
     BOOST_TEST(error(few, [](auto& o) { o.replications = 0; }) == "calibrate: replications is 0; at least 1 is needed");
     BOOST_TEST(error(few, [](auto& o) { o.replications = 20'000'000; }) ==
                "calibrate: replications is 20000000; at most 10000000 are possible");
-    BOOST_TEST(error(few, [](auto& o) { o.draws = 0; }) == "calibrate: draws is 0; at least 1 is needed");
+    BOOST_TEST(error(few, [](auto& o) { o.draws = 0; }) ==
+               "calibrate: draws is 0; at least 6 are needed to know what they are worth");
+    BOOST_TEST(error(few, [](auto& o) { o.draws = 5; }) ==
+               "calibrate: draws is 5; at least 6 are needed to know what they are worth");
     BOOST_TEST(error(few, [](auto& o) { o.thin = 0; }) == "calibrate: thin is 0; at least 1 is needed");
     BOOST_TEST(error(few, [](auto& o) { o.bins = 1; }) == "calibrate: bins is 1; at least 2 are needed");
     BOOST_TEST(error(few, [](auto& o) { o.warmup = -1; }) == "calibrate: warmup is -1; it must not be negative");
@@ -173,6 +178,27 @@ BOOST_AUTO_TEST_CASE(errors_of_a_replication) {
                                    }};
     BOOST_TEST(error_of<ShapeError>([&] { calibrate(mixed, Exact{}, few); }) ==
                "calibrate: replication 51 has 2 quantities; others have 1");
+    BOOST_TEST(error_of<ShapeError>([&] {
+                   geweke_test(mixed, Exact{}, {.chains = 60, .draws = 20, .show = Show::nothing});
+               }) == "geweke_test: chain 51 has 2 quantities; others have 1");
+    // As many, with other names.
+    const auto called = [](const char* name) {
+        return [name](std::span<const double>, Random&) {
+            return std::make_unique<FunctionPotential<double>>(std::vector<std::string>{name},
+                                                               [](std::span<const double> x, std::span<double> slope) {
+                                                                   if (!slope.empty()) slope[0] = x[0];
+                                                                   return x[0] * x[0] / 2;
+                                                               });
+        };
+    };
+    const Simulation<double> renamed{one.prior, [&](std::span<const double> x, Random& random) {
+                                         return called(random.key().stream % 256 < 50 ? "mu" : "tau")(x, random);
+                                     }};
+    BOOST_TEST(error_of<ValueError>([&] { calibrate(renamed, Metropolis{}, few); }) ==
+               "calibrate: replication 51 has the quantity tau where others have mu");
+    BOOST_TEST(error_of<ValueError>([&] {
+                   geweke_test(renamed, Metropolis{}, {.chains = 60, .draws = 20, .show = Show::nothing});
+               }) == "geweke_test: chain 51 has the quantity tau where others have mu");
     const Simulation<double> changing{one.prior, [&](std::span<const double> x, Random& random) {
                                           return (random.uniform<double>() < 0.9 ? one : two).posterior(x, random);
                                       }};

@@ -10,6 +10,7 @@
 #include <pollen/samplers/run/run_chains.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <system_error>
 
@@ -144,6 +145,100 @@ BOOST_AUTO_TEST_CASE(a_longer_run_needs_space_for_a_copy) {
     // One copy is made after the other.
     say_space(1'000'000'000, longest * 11 / 10);
     BOOST_TEST(error_of<FileError>(run) == "");
+}
+
+namespace {
+
+// A run of the model `shapes` that is stopped at an evaluation; -1: at none.
+struct StoppableShapes {
+    std::int64_t evaluations = 0, at = -1;
+
+    FunctionPotential<double> potential() {
+        return {{"x", "y", "z"}, [this](std::span<const double> x, std::span<double> slope) {
+                    if (++evaluations == at) std::raise(SIGINT);
+                    double u = 0;
+                    for (std::size_t k = 0; k < x.size(); ++k) {
+                        if (!slope.empty()) slope[k] = x[k];
+                        u += x[k] * x[k] / 2;
+                    }
+                    return u;
+                }};
+    }
+};
+
+std::uintmax_t bytes_of_files(const TemporaryDirectory& folder) {
+    std::uintmax_t bytes = 0;
+    for (const std::string& name : folder.names()) bytes += std::filesystem::file_size(folder / name);
+    return bytes;
+}
+
+std::map<std::string, std::string> files_of(const TemporaryDirectory& folder) {
+    std::map<std::string, std::string> files;
+    for (const std::string& name : folder.names()) files[name] = contents(folder / name);
+    return files;
+}
+
+}  // namespace
+
+// A run that goes on needs space for what is not written yet, and for new states beside the old ones. If there is too
+// little, nothing changes; if there is as much as it says, it runs to its end.
+BOOST_AUTO_TEST_CASE(a_resumed_run_needs_space_for_the_rest) {
+    const auto check = [](const auto& sampler, RunOptions options, std::int64_t stop_at) {
+        const TemporaryDirectory folder;
+        arm_files();
+        const ResetCalls reset;
+        options.directory = folder.path();
+        options.show = Show::nothing;
+        StoppableShapes shapes{.at = stop_at};
+        const auto run = [&] { return run_chains(shapes.potential(), sampler, options); };
+        const auto said = [&](const std::string& more) {
+            say_space(1'000'000'000, 0);
+            const std::string error = error_of<FileError>(run),
+                              begin = folder.path() + ": the files of this run need up to ",
+                              end = more +
+                                    " of disk space, but only 0 bytes are free; draw less, thin more, or choose "
+                                    "another directory";
+            BOOST_REQUIRE(error.size() > begin.size() + end.size());
+            const std::string bytes = error.substr(begin.size(), error.size() - begin.size() - end.size());
+            BOOST_TEST(error == begin + bytes + end);
+            return bytes_in(bytes);
+        };
+        shapes.at = -1;
+        const double of_all = said("");
+        BOOST_TEST(folder.names().empty());
+
+        say_space(1'000'000'000, 1'000'000'000);
+        shapes = {.at = stop_at};
+        BOOST_REQUIRE(run().interrupted);
+        shapes.at = -1;
+        options.resume = true;
+        const std::map<std::string, std::string> before = files_of(folder);
+        const double held = static_cast<double>(bytes_of_files(folder)), of_rest = said(" more");
+        BOOST_TEST((files_of(folder) == before));
+        BOOST_TEST(of_rest <= of_all);
+
+        // The number is rounded to three digits.
+        say_space(1'000'000'000, static_cast<std::uintmax_t>(0.995 * of_rest));
+        BOOST_TEST(error_of<FileError>(run).find(" more of disk space, but only ") != std::string::npos);
+        BOOST_TEST((files_of(folder) == before));
+        say_space(1'000'000'000, static_cast<std::uintmax_t>(1.005 * of_rest));
+        BOOST_TEST(!run().interrupted);
+        const double written = static_cast<double>(bytes_of_files(folder)) - held;
+        BOOST_TEST(written <= 1.005 * of_rest, sampler.describe());
+        say_space(1'000'000'000, 0);
+        BOOST_TEST(!run().interrupted);  // it is complete and writes nothing
+        return of_rest / of_all;
+    };
+    // After a quarter and after three quarters of the draws; a step of Walk is one evaluation.
+    const RunOptions plain{.chains = 1, .warmup = 0, .draws = 8000};
+    const double early = check(Walk{}, plain, 2000), late = check(Walk{}, plain, 6000);
+    BOOST_TEST((early > 0.7 && early < 0.85), early);
+    BOOST_TEST((late > 0.2 && late < 0.4), late);
+    // In the warm-up, whose rows are saved, and after it.
+    const RunOptions with_warmup{.chains = 1, .warmup = 2000, .draws = 2000, .save_warmup = true};
+    check(Walk{}, with_warmup, 1000);
+    check(Walk{}, with_warmup, 3000);
+    check(Nuts{.max_depth = 3, .metric = MetricKind::dense}, {.chains = 1, .warmup = 100, .draws = 2000}, 5000);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
