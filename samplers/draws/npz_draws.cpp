@@ -2,11 +2,13 @@
 
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/data/formats/npz.hpp>
+#include <pollen/samplers/draws/detail/parts.hpp>
 #include <pollen/samplers/draws/detail/statistics.hpp>
 
 namespace pollen {
 
 void write_npz_draws(const std::string& path, const Draws& draws) {
+    detail::check_here("write_npz_draws", draws);
     if (draws.values.rank() != 3)
         throw ValueError("write_npz_draws: the values of the draws are not in memory (keep = false)");
     NpzArrays arrays;

@@ -2,6 +2,7 @@
 #include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/printable.hpp>
 #include <pollen/samplers/detail/rethrow.hpp>
+#include <pollen/samplers/draws/detail/parts.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 namespace pollen {
 
 std::vector<std::string> write_stan_csv(const std::string& directory, const Draws& draws, StanCsvHeader header) {
+    detail::check_here("write_stan_csv", draws);
     if (draws.values.rank() != 3)
         throw ValueError("write_stan_csv: the values of the draws are not in memory (keep = false)");
     make_directory(directory);
