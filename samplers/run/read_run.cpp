@@ -13,6 +13,7 @@
 #include <charconv>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 namespace pollen {
 
@@ -96,11 +97,11 @@ std::vector<std::string> missing_parts(const std::vector<SavedChain>& found, std
     std::vector<std::string> texts;
     std::int64_t next = 1;
     const auto skip_to = [&](std::int64_t number) {
-        if (next < number)
-            texts.push_back(next + 1 == number ? "chain " + std::to_string(next) + " is missing"
-                                               : "chains " + std::to_string(next) + " to " +
-                                                     std::to_string(number - 1) + " are missing");
-        next = number + 1;
+        const std::int64_t first = std::exchange(next, number + 1), last = number - 1;
+        if (first == last) texts.push_back("chain " + std::to_string(first) + " is missing");
+        if (first < last)
+            texts.push_back("chains " + std::to_string(first) + (first + 1 == last ? " and " : " to ") +
+                            std::to_string(last) + " are missing");
     };
     for (const SavedChain& chain : found) {
         skip_to(chain.number);

@@ -308,8 +308,7 @@ class Run {
     std::vector<std::size_t> closed_;
     std::exception_ptr error_;
     std::size_t failed_ = 0;
-    std::atomic<bool> stop_ = false;
-    bool unfinished_ = false;
+    std::atomic<bool> stop_ = false, unfinished_ = false;
     const RunWatch* watch_ = nullptr;  // while chains run
 };
 

@@ -1,5 +1,5 @@
-// mpirun -n N check_chains WHAT DIRECTORY: what test_run_ranks.cpp checks with threads, with the processes of an MPI
-// job.
+// mpirun -n N check_chains WHAT DIRECTORY ...: what test_run_ranks.cpp checks with threads, with the processes of an
+// MPI job.
 #include "../samplers/run/rank_runs.hpp"
 
 #include <pollen/autograd/mpi/run_mpi.hpp>
@@ -60,7 +60,8 @@ void check_throw(Group& group) {
             error);
 }
 
-int check(const std::string& what, const std::string& directory, std::int64_t evaluation) {
+// kill: the rank that is killed, and at which evaluation of its model.
+int check(const std::string& what, const std::string& directory, int rank, std::int64_t evaluation) {
     arm_files();  // without flushes to the disk
     const TemporaryDirectory own;
     return run_mpi([&](Group& group) {
@@ -76,7 +77,7 @@ int check(const std::string& what, const std::string& directory, std::int64_t ev
             group.barrier();
         } else if (what == "kill") {
             fuse.evaluations = 0;
-            if (group.rank() == group.size() - 1) fuse.evaluation = evaluation;
+            if (group.rank() == rank) fuse.evaluation = evaluation;
             run(options_of(directory, &group), Kind::nuts);
         } else if (what == "fault") {
             RunOptions options = options_of("", &group);
@@ -92,7 +93,8 @@ int check(const std::string& what, const std::string& directory, std::int64_t ev
 
 int main(int argc, char** argv) {
     try {
-        return check(argc > 1 ? argv[1] : "all", argc > 2 ? argv[2] : "", argc > 3 ? std::atoll(argv[3]) : -1);
+        return check(argc > 1 ? argv[1] : "all", argc > 2 ? argv[2] : "", argc > 3 ? std::atoi(argv[3]) : -1,
+                     argc > 4 ? std::atoll(argv[4]) : -1);
     } catch (const std::exception& error) {
         std::cerr << error.what() << std::endl;
         return EXIT_FAILURE;

@@ -24,11 +24,11 @@ def run(ranks, *arguments):
 for moment in range(moments):
     with tempfile.TemporaryDirectory() as directory:
         killed, again = random.choice([2, 3, 4]), random.choice([1, 2, 3])
-        evaluation = random.randrange(400)
+        rank, evaluation = random.randrange(killed), random.randrange(400)
         begin = time.monotonic()
-        job = run(killed, "kill", directory + "/run", str(evaluation))
+        job = run(killed, "kill", directory + "/run", str(rank), str(evaluation))
         seconds = time.monotonic() - begin
-        print(f"{killed} ranks, killed at evaluation {evaluation}: returns {job.returncode} after {seconds:.1f} s")
+        print(f"rank {rank} of {killed} is killed at evaluation {evaluation}: the job returns {job.returncode} after {seconds:.1f} s")
         if job.returncode == 0 or seconds > 30:
             sys.exit(job.stdout + job.stderr)
         job = run(again, "same", directory + "/run")

@@ -120,8 +120,9 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_not_complete) {
     BOOST_TEST(read_error(folder.path()) ==
                folder.path() + ": there is no state of a chain (chain_1.state, ...) in it");
     const Draws whole = run(part(folder / "run", 2, 3), Kind::nuts);
-    BOOST_TEST(read_error(folder / "run") == folder / "run: the run is not complete: chain 1 is missing, chains 4 to 5 "
-                                                      "are missing" +
+    BOOST_TEST(read_error(folder / "run") == folder /
+                                                     "run: the run is not complete: chain 1 is missing, chains 4 and 5 "
+                                                     "are missing" +
                                                  advice);
     // More draws of one chain alone.
     RunOptions longer = part(folder / "run", 3, 3);
@@ -130,14 +131,14 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_not_complete) {
     run(longer, Kind::nuts);
     BOOST_TEST(read_error(folder / "run") == folder /
                                                      "run: the run is not complete: chain 1 is missing, chain 2 has 30 "
-                                                     "of 40 draws, chains 4 to 5 are missing" +
+                                                     "of 40 draws, chains 4 and 5 are missing" +
                                                  advice);
     const Draws some = read_run(folder / "run", {.incomplete = true});
     BOOST_TEST(some.interrupted);
     BOOST_TEST(some.chains.size() == 2U);
     BOOST_TEST(some.values == whole.values);  // both are cut to 30 draws, which are most in all
     BOOST_TEST(some.incomplete == (std::vector<std::string>{"chain 1 is missing", "chain 2 has 30 of 40 draws",
-                                                            "chains 4 to 5 are missing"}));
+                                                            "chains 4 and 5 are missing"}));
     // One that is in its warm-up.
     fuse.evaluations = 0;
     fuse.evaluation = 60;

@@ -89,6 +89,25 @@ BOOST_AUTO_TEST_CASE(without_a_directory_and_without_values) {
     BOOST_TEST(read == std::vector<double>(whole.values.begin(), whole.values.end()));
 }
 
+// Jobs with a range of chains each may have ranks of their own.
+BOOST_AUTO_TEST_CASE(ranks_share_a_range_of_chains) {
+    const TemporaryDirectory folder;
+    arm_files();
+    const ResetCalls reset;
+    RunOptions options = spread(folder / "one");
+    options.first_chain = 2;
+    options.last_chain = 4;
+    const Draws part = run(options, Kind::nuts);
+    options.directory = folder / "two";
+    const RankResults results = run_on(2, options);
+    BOOST_TEST(results.fine());
+    BOOST_TEST(different(results.root(), part) == "");
+    BOOST_TEST(results.root().chains_of_run == five);
+    BOOST_TEST(TemporaryDirectory::names_in(folder / "two") == TemporaryDirectory::names_in(folder / "one"));
+    for (const char* name : {"/chain_2.csv", "/chain_3.csv", "/chain_4.csv"})
+        BOOST_TEST(timeless(folder.path() + "/one" + name) == timeless(folder.path() + "/two" + name));
+}
+
 BOOST_AUTO_TEST_CASE(the_other_ranks_say_where_the_draws_are) {
     const RankResults results = run_on(2, [] {
         RunOptions options = spread("");
@@ -102,6 +121,7 @@ BOOST_AUTO_TEST_CASE(the_other_ranks_say_where_the_draws_are) {
     BOOST_TEST(warnings(other) == std::vector<std::string>{"no draws here: " + where});
     BOOST_TEST(other.names() == results.root().names());
     BOOST_TEST(other.size() == 0);
+    BOOST_TEST(other.statistic(&ChainRecord::energy).size() == 0);
     BOOST_TEST(error_of<ValueError>([&] { other["mu"]; }) == "Draws: mu: " + where);
     BOOST_TEST(error_of<ValueError>([&] { write_stan_csv("nowhere", other); }) == "write_stan_csv: " + where);
     BOOST_TEST(error_of<ValueError>([&] { write_npz_draws("nowhere", other); }) == "write_npz_draws: " + where);
