@@ -84,5 +84,6 @@
 #include <pollen/samplers/minibatch/sgld.hpp>
 #include <pollen/samplers/minibatch/sgnht.hpp>
 #include <pollen/samplers/options.hpp>
+#include <pollen/samplers/run/read_run.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
 #include <pollen/samplers/start.hpp>

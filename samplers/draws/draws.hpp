@@ -5,6 +5,7 @@
 #include <pollen/samplers/chain.hpp>
 #include <pollen/samplers/diagnostics/batch_means.hpp>
 #include <pollen/samplers/diagnostics/summary.hpp>
+#include <pollen/samplers/draws/row_checksums.hpp>
 
 #include <cstdint>
 #include <initializer_list>
@@ -67,6 +68,12 @@ struct Draws {
     std::int64_t warmup = 0, thin = 1, asked = 0;
     // Of files that were read: "chain 2 holds 225 of 20000 draws" for each that has fewer than its header says.
     std::vector<std::string> incomplete = {};
+    // Of files that a run wrote: the checksums of their rows, one for each of `files`. each_draw() refuses other rows.
+    std::vector<RowChecksums> row_checksums = {};
+    // If the chains are a part of those of a run, by RunOptions::first_chain: how many the run has. Otherwise 0.
+    std::int64_t chains_of_run = 0;
+    // Whether another rank of a group has the draws, and this one has none: see RunOptions::group.
+    bool elsewhere = false;
 
     // Draws of each chain. A run that ended early has the length that gives the most draws in all; the files have the
     // rest.

@@ -85,6 +85,7 @@ std::string incomplete_text(const Draws& draws) {
 
 // Why there is nothing to summarise; empty if there is something.
 std::string no_draws_text(const Draws& draws) {
+    if (draws.elsewhere) return "no draws here: " + std::string(detail::elsewhere);
     if (draws.size() > 0) {
         if (!draws.counted().empty()) return "";
         return "no draws that count: the weight of all " + std::to_string(draws.size()) +
@@ -121,6 +122,15 @@ std::string invalid_text(const Draws& draws) {
            std::to_string(steps) + " steps: " + text + ". Look at where the log density is not defined.";
 }
 
+// "chains 5 to 8 of a run of 16; read_run has all of them", or nothing.
+std::string part_text(const Draws& draws) {
+    if (draws.chains_of_run == 0) return "";
+    const std::int64_t first = draws.chains.front().chain, last = draws.chains.back().chain;
+    const std::string chains = first == last ? "chain " + std::to_string(first)
+                                             : "chains " + std::to_string(first) + " to " + std::to_string(last);
+    return chains + " of a run of " + std::to_string(draws.chains_of_run) + "; read_run reads all of them";
+}
+
 // The draws that count, and everything else that a summary is made of.
 class Summarised {
   public:
@@ -148,6 +158,7 @@ class Summarised {
         options_.max_tree_depth = static_cast<int>(draws.facts.max_tree_depth);
         add_weights(draws.size());
         if (std::string text = temperature_text(draws); !text.empty()) remarks_.push_back(std::move(text));
+        if (std::string text = part_text(draws); !text.empty()) remarks_.push_back(std::move(text));
         options_.remarks = remarks_;
         options_.network = draws.network;
         if (draws.interrupted) options_.asked = draws.asked;

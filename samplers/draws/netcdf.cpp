@@ -5,6 +5,7 @@
 #include <pollen/autograd/support/version.hpp>
 #include <pollen/data/io/atomic_file.hpp>
 #include <pollen/data/io/file.hpp>
+#include <pollen/samplers/draws/detail/parts.hpp>
 #include <pollen/samplers/draws/detail/statistics.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
@@ -191,6 +192,7 @@ Draws warmup_of(const Draws& draws) {
 }
 
 void write_draws(const std::string& path, const Draws& draws) {
+    detail::check_here("write_netcdf", draws);
     if (draws.values.rank() != 3)
         throw ValueError("write_netcdf: the values of the draws are not in memory (keep = false)");
     if (draws.size() == 0) throw ValueError("write_netcdf: there are no draws");

@@ -3,6 +3,7 @@
 #include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/autograd/support/error.hpp>
 #include <pollen/data/formats/npz.hpp>
+#include <pollen/samplers/draws/detail/parts.hpp>
 #include <pollen/samplers/draws/detail/statistics.hpp>
 
 namespace pollen {
@@ -10,6 +11,7 @@ namespace pollen {
 namespace {
 
 void write_arrays(const std::string& path, const Draws& draws) {
+    detail::check_here("write_npz_draws", draws);
     if (draws.values.rank() != 3)
         throw ValueError("write_npz_draws: the values of the draws are not in memory (keep = false)");
     NpzArrays arrays;

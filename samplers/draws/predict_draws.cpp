@@ -2,9 +2,12 @@
 
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
+#include <pollen/samplers/draws/detail/check_rows.hpp>
+#include <pollen/samplers/draws/detail/parts.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace pollen {
@@ -46,6 +49,7 @@ void check_blocks(const Module<T>& net, const Draws& draws) {
 
 void each_draw(const Draws& draws, std::int64_t every, const UseDraw& f) {
     check_function("each_draw", f);
+    detail::check_here("each_draw", draws);
     const std::vector<std::int64_t> used = used_draws(draws, every);
     const auto width = static_cast<std::size_t>(draws.value_count());
     const auto weight = [&](std::size_t c, std::int64_t t) {
@@ -65,7 +69,12 @@ void each_draw(const Draws& draws, std::int64_t every, const UseDraw& f) {
     if (draws.files.size() != draws.chains.size())
         throw ValueError("each_draw: the draws are neither in memory nor in files");
     for (std::size_t c = 0; c < draws.files.size(); ++c) {
-        StanCsvReader reader(draws.files[c]);
+        // Rows that the run did not write are refused, and those that it wrote later are not read.
+        const bool known = draws.row_checksums.size() == draws.files.size();
+        const std::int64_t end = known
+                                     ? detail::check_rows_of_file(draws.files[c], draws.row_checksums[c], "these draws")
+                                     : std::numeric_limits<std::int64_t>::max();
+        StanCsvReader reader(draws.files[c], {}, end);
         StanCsvReader::Row row;
         std::size_t i = 0;
         std::int64_t seen = 0;

@@ -3,6 +3,7 @@
 #include <pollen/data/io/detail/file_place.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
 #include <pollen/data/io/detail/printable.hpp>
+#include <pollen/samplers/draws/detail/parts.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 
 #include <algorithm>
@@ -36,6 +37,7 @@ void check_no_other_chains(const std::string& directory, const Draws& draws) {
 }
 
 std::vector<std::string> write_chains(const std::string& directory, const Draws& draws, StanCsvHeader header) {
+    detail::check_here("write_stan_csv", draws);
     if (draws.values.rank() != 3)
         throw ValueError("write_stan_csv: the values of the draws are not in memory (keep = false)");
     make_directory(directory);

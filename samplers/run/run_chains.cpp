@@ -3,13 +3,20 @@
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
+#include <pollen/autograd/support/version.hpp>
 #include <pollen/samplers/detail/rethrow.hpp>
+#include <pollen/samplers/run/detail/chain_results.hpp>
 #include <pollen/samplers/run/detail/chain_runner.hpp>
+#include <pollen/samplers/run/detail/rank_files.hpp>
+#include <pollen/samplers/run/detail/run_watch.hpp>
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <deque>
 #include <mutex>
+#include <numeric>
+#include <optional>
 
 namespace pollen::detail {
 
@@ -17,25 +24,57 @@ namespace {
 
 constexpr double slice = 0.2;  // seconds that a thread stays with one chain while others wait
 
+// The numbers of all ranks, one rank after the other, on rank 0; on the others they are not complete.
+template <class N>
+std::vector<N> gathered(Group& group, std::vector<N> numbers) {
+    if (group.size() == 1) return numbers;
+    const std::string mine(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(N));
+    const std::vector<std::string> all = group.gather(mine);
+    if (group.rank() > 0) return numbers;
+    numbers.clear();
+    for (const std::string& text : all) {
+        const std::size_t count = numbers.size();
+        numbers.resize(count + text.size() / sizeof(N));
+        if (!text.empty()) std::memcpy(numbers.data() + count, text.data(), text.size());
+    }
+    return numbers;
+}
+
+// The sum of all ranks on rank 0.
+template <class N>
+N total(Group& group, N x) {
+    const std::vector<N> all = gathered(group, std::vector<N>{x});
+    return std::accumulate(all.begin(), all.end(), N(0));
+}
+
 class Run {
   public:
-    explicit Run(RunPlan plan) : plan_(std::move(plan)) {}
+    explicit Run(RunPlan plan) : plan_(std::move(plan)), group_(plan_.group()) {}
 
     Draws operator()(std::vector<std::unique_ptr<AnyChain>> chains) {
         const RunOptions& o = plan_.options;
-        if (!o.directory.empty()) make_directory(o.directory);
-        if (o.keep) values_ = Tensor<double>::empty(Shape{o.chains, o.draws, plan_.value_count});
-        const std::int64_t block = o.draws * plan_.value_count;
-        for (std::size_t c = 0; c < chains.size(); ++c)
-            runners_.emplace_back(plan_, static_cast<std::uint32_t>(c), std::move(chains[c]),
-                                  o.keep ? values_.fresh_data() + static_cast<std::int64_t>(c) * block : nullptr);
-        begin_all();
-        if (!o.directory.empty()) disk_ = disk();
+        if (!o.directory.empty()) {
+            files_.emplace(plan_);
+            files_->fetch();
+        }
+        group_.together([&] {
+            const std::int64_t kept = is_root() ? plan_.chains() : std::ssize(chains);
+            if (o.keep) values_ = Tensor<double>::empty(Shape{kept, o.draws, plan_.value_count});
+            const std::int64_t block = o.draws * plan_.value_count;
+            for (std::int64_t c = 0; c < std::ssize(chains); ++c)
+                runners_.emplace_back(plan_, static_cast<std::uint32_t>(plan_.first_own() + c),
+                                      std::move(chains[static_cast<std::size_t>(c)]),
+                                      o.keep ? values_.fresh_data() + c * block : nullptr);
+            begin_all();
+        });
+        if (!o.directory.empty()) disk_ = total(group_, disk());
         open_all();
         return draw();
     }
 
   private:
+    bool is_root() const { return group_.rank() == 0; }
+
     // Finds the starts and begins all chains.
     void begin_all() {
         std::vector<std::exception_ptr> errors(runners_.size());
@@ -50,25 +89,40 @@ class Run {
             }
         });
         for (std::size_t c = 0; c < errors.size(); ++c) {
-            if (errors[c]) rethrow_at("run_chains: chain " + std::to_string(c + 1), errors[c]);
+            if (errors[c]) rethrow_at("run_chains: " + name_of(c), errors[c]);
         }
+    }
+
+    // "chain 5"
+    std::string name_of(std::size_t c) const {
+        return "chain " + std::to_string(plan_.first_own() + static_cast<std::int64_t>(c) + 1);
     }
 
     // Opens all files; restores the chains of a run that is resumed.
     void open_all() {
         try {
-            for (ChainRunner& runner : runners_) runner.open();
-            if (!plan_.options.directory.empty()) {
-                // The copies are gone before anything else is written.
-                double bytes = disk();
-                for (const ChainRunner& runner : runners_) bytes = std::max(bytes, runner.copy());
-                check_disk(plan_.options.directory, bytes, runners_.front().resumed());
-            }
-            for (ChainRunner& runner : runners_) runner.start();
+            group_.together([&] {
+                for (ChainRunner& runner : runners_) runner.open();
+            });
+            if (files_) check_disk_of_all();
+            group_.together([&] {
+                for (ChainRunner& runner : runners_) runner.start();
+            });
         } catch (...) {
             for (ChainRunner& runner : runners_) runner.undo_open();
             throw;
         }
+    }
+
+    // All files come to rank 0 in the end. The copies are gone before anything else is written.
+    void check_disk_of_all() {
+        double bytes = disk();
+        for (const ChainRunner& runner : runners_) bytes = std::max(bytes, runner.copy());
+        const double all = total(group_, bytes);
+        const bool resumed = !runners_.empty() && runners_.front().resumed();
+        group_.together([&] {
+            if (is_root() || !files_->same()) check_disk(plan_.options.directory, is_root() ? all : bytes, resumed);
+        });
     }
 
     double disk() {
@@ -79,34 +133,89 @@ class Run {
 
     // Runs all chains to their end, or until the run is stopped.
     Draws draw() {
-        const RunOptions& o = plan_.options;
         const Interrupt interrupt;
         std::vector<std::int64_t> first;
         for (const ChainRunner& runner : runners_) first.push_back(runner.steps());
-        RunProgress progress(o.show, first, plan_.steps());
-        const std::int64_t workers = plan_.one_at_a_time ? 1 : std::min<std::int64_t>(thread_count(), o.chains);
-        if (std::all_of(runners_.begin(), runners_.end(), [](auto& r) { return r.resumed() && r.finished(); })) {
-            progress.say("complete: read from " + o.directory);
-        } else {
-            progress.say(std::to_string(o.chains) + " chains of " + std::to_string(plan_.steps()) + " steps (" +
-                         std::to_string(o.warmup) + " of warm-up) on " +
-                         std::to_string(plan_.one_at_a_time ? thread_count() : workers) + " threads; memory: " +
-                         memory_of(plan_).text() + (o.directory.empty() ? "" : "; disk: at most " + bytes_text(disk_)));
-            if (runners_.front().resumed()) progress.say(resumed_text(*std::min_element(first.begin(), first.end())));
-        }
+        first = gathered(group_, std::move(first));
+        if (!is_root()) first.assign(static_cast<std::size_t>(plan_.chains()), 0);
+        RunProgress progress(is_root() ? plan_.options.show : Show::nothing, first, plan_.steps(),
+                             plan_.first_chain + 1);
+        announce(progress, first);
+
+        RunWatch watch(group_, plan_.shares, progress, [this] { return news(); });
+        watch.start();
+        watch_ = &watch;
         busy_.assign(runners_.size(), 0);
-        parallel_for(workers, 1, [&](std::int64_t begin, std::int64_t end) {
-            for (; begin < end; ++begin) work(progress);
+        const std::int64_t workers = worker_count();
+        attempt(0, [&] {
+            parallel_for(workers, 1, [&](std::int64_t begin, std::int64_t end) {
+                for (; begin < end; ++begin) work(progress);
+            });
         });
-        const bool all = std::all_of(runners_.begin(), runners_.end(), [](auto& r) { return r.finished(); });
-        if (error_) {
-            auto draws = std::make_shared<Draws>(gather());
-            draws->interrupted = true;
-            throw RunError("run_chains: chain " + std::to_string(failed_ + 1) + ": " + what_of(error_), error_, draws);
+        unfinished_ = std::any_of(runners_.begin(), runners_.end(), [](auto& r) { return !r.finished(); });
+        const RunNews end = watch.finish();
+        watch_ = nullptr;
+        return conclude(end, progress);
+    }
+
+    std::int64_t worker_count() const {
+        return plan_.one_at_a_time ? 1 : std::min<std::int64_t>(thread_count(), std::ssize(runners_));
+    }
+
+    // Says what is about to be done. `first` are the steps of all chains.
+    void announce(RunProgress& progress, const std::vector<std::int64_t>& first) {
+        const RunOptions& o = plan_.options;
+        const auto left = static_cast<std::int64_t>(std::count_if(
+            runners_.begin(), runners_.end(), [](const ChainRunner& r) { return !(r.resumed() && r.finished()); }));
+        const std::int64_t all_left = total(group_, left),
+                           workers = total(group_, plan_.one_at_a_time ? thread_count() : worker_count());
+        if (!is_root()) return;
+        if (all_left == 0) {
+            progress.say("complete: read from " + o.directory);
+            return;
+        }
+        progress.say(plan_.chains_text() + " of " + std::to_string(plan_.steps()) + " steps (" +
+                     std::to_string(o.warmup) + " of warm-up) on " + std::to_string(workers) + " threads" +
+                     (group_.size() > 1 ? " of " + std::to_string(group_.size()) + " ranks" : "") + "; memory: " +
+                     memory_of(plan_).text() + (o.directory.empty() ? "" : "; disk: at most " + bytes_text(disk_)));
+        if (runners_.front().resumed()) progress.say(resumed_text(*std::min_element(first.begin(), first.end())));
+    }
+
+    // What the other ranks are told.
+    RunNews news() {
+        const std::lock_guard lock(mutex_);
+        RunNews mine{.stop = stop_ || Interrupt::requested(), .unfinished = unfinished_};
+        if (error_) mine.failed = plan_.shares.first(group_.rank()) + static_cast<std::int64_t>(failed_);
+        return mine;
+    }
+
+    // Brings draws and files to rank 0. Throws if a chain has failed.
+    Draws conclude(const RunNews& end, RunProgress& progress) {
+        const RunOptions& o = plan_.options;
+        std::string message;
+        std::exception_ptr cause;
+        if (end.failed != RunNews::nobody) {
+            const int rank = plan_.shares.owner(end.failed);
+            const std::string text = group_.broadcast(error_ ? what_of(error_) : std::string(), rank);
+            message = "run_chains: chain " + std::to_string(plan_.first_chain + end.failed + 1) + ": " + text;
+            cause = rank == group_.rank()
+                        ? error_
+                        : std::make_exception_ptr(GroupError("rank " + std::to_string(rank) + ": " + text));
+        }
+        try {
+            if (files_) files_->deliver();
+        } catch (const Error& error) {
+            if (group_.failed()) throw;
+            if (!cause) {
+                message = std::string("run_chains: ") + error.what();
+                cause = std::current_exception();
+            }
         }
         Draws draws = gather();
-        draws.interrupted = !all;
-        if (!all)
+        draws.interrupted = end.unfinished || cause;
+        if (cause && !is_root()) throw GroupError(message);
+        if (cause) throw RunError(message, cause, std::make_shared<Draws>(std::move(draws)));
+        if (end.unfinished)
             progress.say("stopped" + (o.directory.empty() ? std::string() : "; the run is saved in " + o.directory));
         return draws;
     }
@@ -167,78 +276,84 @@ class Run {
         }
     }
 
-    // After an error in a chain, or Ctrl-C.
-    bool stopped() const { return stop_.load(std::memory_order_relaxed) || Interrupt::requested(); }
+    // After an error in a chain, or Ctrl-C, on this rank or another.
+    bool stopped() const { return stop_.load(std::memory_order_relaxed) || Interrupt::requested() || watch_->stop(); }
     bool closed(std::size_t c) const { return std::find(closed_.begin(), closed_.end(), c) != closed_.end(); }
 
-    // The draws of all chains. If they have different lengths, since the run was stopped, the length is chosen that
-    // gives the most draws in all; shorter chains are left out.
+    // The draws of all chains on rank 0.
     Draws gather() {
-        std::vector<std::int64_t> lengths;
-        for (ChainRunner& runner : runners_) lengths.push_back(runner.record().draws());
-        std::vector<std::int64_t> falling = lengths;
-        std::sort(falling.rbegin(), falling.rend());
-        std::int64_t length = falling.back(), best = length * std::ssize(falling);
-        for (std::size_t k = falling.size(); k-- > 0;) {
-            if (falling[k] * static_cast<std::int64_t>(k + 1) <= best) continue;
-            best = falling[k] * static_cast<std::int64_t>(k + 1);
-            length = falling[k];
-        }
+        std::vector<ChainResult> results;
+        for (ChainRunner& runner : runners_)
+            results.push_back({std::move(runner.record()), runner.rows(), runner.file()});
+        double* values = plan_.options.keep ? values_.fresh_data() : nullptr;
+        results = gather_results(plan_, std::move(results), values);
         Draws draws{.quantities = plan_.quantities, .values = {}, .chains = {}, .files = {}};
         draws.dimensions = plan_.dimensions;
-        draws.facts = runners_.front().facts();
         draws.temperature = plan_.temperature;
         draws.network = plan_.network;
         draws.warmup = plan_.options.warmup;
         draws.thin = plan_.options.thin;
         draws.asked = plan_.options.draws;
-        const std::int64_t block = plan_.options.draws * plan_.value_count, kept = length * plan_.value_count;
-        double* to = values_.fresh_data();
-        for (std::size_t c = 0; c < runners_.size(); ++c) {
-            ChainRecord& record = runners_[c].record();
-            if (record.draws() < length) continue;
-            if (plan_.options.keep) {
-                const double* from = values_.data() + static_cast<std::int64_t>(c) * block;
-                if (from != to) std::copy(from, from + kept, to);  // forward, into what was left out
-                to += kept;
-            }
-            record.resize(length);
-            draws.chains.push_back(std::move(record));
-            if (!runners_[c].file().empty()) draws.files.push_back(runners_[c].file());
-        }
-        const Shape shape{std::ssize(draws.chains), length, plan_.value_count};
-        if (plan_.options.keep) {
-            Buffer* buffer = values_.take_buffer();
-            draws.values = buffer ? Tensor<double>::adopt(buffer, shape) : Tensor<double>::zeros(shape);
-        }
+        draws.chains_of_run = plan_.chains() < plan_.options.chains ? plan_.options.chains : 0;
+        draws.elsewhere = !is_root();
+        if (draws.elsewhere) return draws;
+        draws.facts = runners_.front().facts();
+        put_together(draws, std::move(results), std::move(values_), plan_.options.draws, plan_.options.keep);
         return draws;
     }
 
     RunPlan plan_;
+    Group& group_;
+    std::optional<RankFiles> files_;
     Tensor<double> values_;
-    std::deque<ChainRunner> runners_;
-    double disk_ = 0;  // the most bytes that its files take
+    std::deque<ChainRunner> runners_;  // of the chains of this rank
+    double disk_ = 0;                  // the most bytes that its files take
     std::mutex mutex_;
     std::vector<char> busy_;
     std::vector<std::size_t> closed_;
     std::exception_ptr error_;
     std::size_t failed_ = 0;
-    std::atomic<bool> stop_ = false;
+    std::atomic<bool> stop_ = false, unfinished_ = false;
+    const RunWatch* watch_ = nullptr;  // while chains run
 };
+
+// Throws on all ranks unless they run the same chains.
+void agree_on(Group& group, const RunPlan& plan) {
+    const RunOptions& o = plan.options;
+    const auto number = [](std::int64_t n) { return std::to_string(n); };
+    group.agree("the version of pollen", version());
+    for (const auto& [name, text] : plan.about) group.agree("the " + name, text);
+    group.agree("the draws", number(o.draws));
+    group.agree("the chains to run", number(plan.first_chain + 1) + " to " + number(plan.first_chain + plan.chains()));
+    group.agree("keep", o.keep ? "true" : "false");
+    group.agree("resume", o.resume ? "true" : "false");
+    group.agree("whether there is a directory", o.directory.empty() ? "no" : "yes");
+}
 
 }  // namespace
 
 template <Real T>
 Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, const std::string& sampler,
                     const RunOptions& options, const std::vector<Quantity>& extra, double state_bytes) {
+    if (options.group && options.group->size() > 1 && potential.one_at_a_time())
+        throw ValueError(
+            "run_chains: the items of the potential are spread over the ranks, so its chains cannot be; leave out the "
+            "option group");
     Draws draws;
+    draws.elsewhere = true;  // unless this rank leads
     potential.lead([&] {
         draws = with_errors_at("run_chains", [&] {
-            RunPlan plan = make_plan(potential, sampler, options, extra, state_bytes);
+            Group& group = options.group ? *options.group : Group::alone();
+            std::optional<RunPlan> plan;
+            group.together([&] { plan = make_plan(potential, sampler, options, extra, state_bytes); });
+            agree_on(group, *plan);
             std::vector<std::unique_ptr<AnyChain>> chains;
-            for (std::int64_t c = 0; c < options.chains; ++c)
-                chains.push_back(make_chain(potential, begin, options, static_cast<std::uint32_t>(c)));
-            return Run(std::move(plan))(std::move(chains));
+            group.together([&] {
+                for (std::int64_t c = 0; c < plan->own_chains(); ++c)
+                    chains.push_back(
+                        make_chain(potential, begin, options, static_cast<std::uint32_t>(plan->first_own() + c)));
+            });
+            return Run(std::move(*plan))(std::move(chains));
         });
     });
     return draws;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/support/error.hpp>
+#include <pollen/autograd/support/group.hpp>
 #include <pollen/autograd/support/progress.hpp>
 #include <pollen/samplers/chain.hpp>
 #include <pollen/samplers/draws/draws.hpp>
@@ -48,9 +49,18 @@ struct RunOptions {
     std::uint64_t max_memory = std::uint64_t{4} << 30;
 
     Show show = Show::automatic;
+
+    // Run the chains first_chain to last_chain alone, as one of several jobs with the same directory: 5 and 8 of 16,
+    // for example. They are numbered from 1, as the files are; 0 and 0: all. Draws and files are those that a run of
+    // all chains gives them. read_run() reads the files of all jobs.
+    std::int64_t first_chain = 0, last_chain = 0;
+
+    // The ranks that share the chains; null: this process alone. See below.
+    Group* group = nullptr;
 };
 
-// Thrown if a chain throws. The other chains are stopped; what all of them have drawn is in draws(), and in the files.
+// Thrown if a chain throws, on rank 0 of a group. The other chains are stopped; what all of them have drawn is in
+// draws(), and in the files.
 class RunError : public Error {
   public:
     RunError(const std::string& what, std::exception_ptr cause, std::shared_ptr<const Draws> draws)
@@ -79,8 +89,23 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
 //
 // The draws depend on the seed, not on the number of threads. After Ctrl-C each chain stops after its last complete
 // step, and run_chains returns what was drawn, with `interrupted` set. Everything that it throws derives from Error.
-// With a SpreadPotential all ranks call it; rank 0 runs the chains one after the other, a while each, and the draws of
-// the other ranks are empty.
+//
+// With a group, run_chains is a call of the whole group: all ranks make it with the same potential, sampler and
+// options, and no other call of the group before it returns. Each rank runs a part of the chains. Draws and files are
+// those of one process, but for the seconds. Rank 0 returns all draws, and says how far the chains are. On the other
+// ranks Draws::elsewhere is set, and there are neither chains nor values. Ctrl-C on one rank stops all.
+//
+// `directory` may have another name on each rank. If it is not the one of rank 0, as on machines without a common file
+// system, the chains of that rank write to its own; at the end, also after Ctrl-C and errors, their files are copied to
+// rank 0. A run that is resumed begins by copying the files of each chain from the rank that has got furthest with it
+// to the rank that runs it now. max_memory counts what one rank needs; rank 0 has the values of all chains.
+//
+// If a chain throws, rank 0 throws the RunError, and the others a GroupError with its message. What a rank throws
+// before the first step, all throw as a GroupError, and so they do if they do not agree on model, data, sampler or
+// options.
+//
+// With a SpreadPotential all ranks call it, too, without the option `group`: rank 0 runs the chains, one after the
+// other, a while each, and has the draws.
 template <Real T, class S>
 requires SamplerOf<S, T> Draws run_chains(const Potential<T>& potential, const S& sampler,
                                           const RunOptions& options = {}) {

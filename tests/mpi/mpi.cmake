@@ -5,11 +5,16 @@ if(NOT POLLEN_HAVE_MPI OR NOT MPIEXEC_EXECUTABLE)
     return()
 endif()
 
-add_executable(check_mpi mpi/check_mpi.cpp)
-target_link_libraries(check_mpi PRIVATE pollen::mpi MPI::MPI_CXX)
-pollen_warnings(check_mpi)
-target_compile_options(check_mpi PRIVATE -Og -ffp-contract=off)
-add_dependencies(pollen_tests check_mpi)
+foreach(program check_mpi check_chains)
+    add_executable(${program} mpi/${program}.cpp)
+    target_link_libraries(${program} PRIVATE pollen::mpi MPI::MPI_CXX)
+    pollen_warnings(${program})
+    target_compile_options(${program} PRIVATE -Og -ffp-contract=off)
+    add_dependencies(pollen_tests ${program})
+endforeach()
+# It shares headers with the tests that use threads.
+target_link_libraries(check_chains PRIVATE Boost::unit_test_framework)
+target_compile_definitions(check_chains PRIVATE BOOST_TEST_DYN_LINK)
 
 # More processes than cores, and as root, which Open MPI has to be told (MPICH does not ask): version 4, then 5.
 set(mpirun ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -45,4 +50,25 @@ add_failing_mpi_test(lead 3 "rank 0 of 3: the disk is full")
 add_failing_mpi_test(throw 3 "rank 2 of 3: this rank alone knows")
 add_failing_mpi_test(fail 4 "the ranks do not agree on the seed: ranks 0 and 1: \"0\"; ranks 2 and 3: \"1\"")
 add_failing_mpi_test(leave 3 "the ranks make different calls: rank 0: the end of run_mpi; ranks 1 and 2: barrier")
+
+# Chains over the ranks.
+foreach(ranks 1 2 3 4 7)
+    foreach(way "" .tcp)
+        add_test(NAME mpi.chains.${ranks}${way}
+                 COMMAND ${mpirun} $<$<STREQUAL:${way},.tcp>:${tcp}> ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
+                         $<TARGET_FILE:check_chains> all COMMAND_EXPAND_LISTS)
+        set_tests_properties(mpi.chains.${ranks}${way} PROPERTIES ${timeout})
+    endforeach()
+endforeach()
+add_test(NAME mpi.chains.fault COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/mpi/job_fails.py
+                                       "rank 0 of 3: run_chains: chain 5: a fault" ${mpirun} ${MPIEXEC_EXECUTABLE}
+                                       ${MPIEXEC_NUMPROC_FLAG} 3 $<TARGET_FILE:check_chains> fault)
+# A rank is killed at some moments, and the job starts again with another number of ranks.
+foreach(moments 1 10)
+    add_test(NAME mpi.chains.killed.${moments}
+             COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/mpi/job_killed.py ${moments} ${mpirun} ${MPIEXEC_EXECUTABLE}
+                     ${MPIEXEC_NUMPROC_FLAG} RANKS $<TARGET_FILE:check_chains>)
+endforeach()
+set_tests_properties(mpi.chains.fault mpi.chains.killed.1 PROPERTIES ${timeout})
+set_tests_properties(mpi.chains.killed.10 PROPERTIES TIMEOUT 300 PROCESSORS 2 LABELS slow)
 add_failing_mpi_test(kill 3 "")  # what is said is up to mpirun

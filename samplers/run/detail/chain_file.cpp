@@ -19,6 +19,7 @@ namespace pollen::detail {
 ChainFile& ChainFile::operator=(ChainFile&& other) noexcept {
     std::swap(path_, other.path_);
     std::swap(file_, other.file_);
+    std::swap(refusal_, other.refusal_);
     std::swap(size_, other.size_);
     return *this;
 }
@@ -31,16 +32,25 @@ void ChainFile::fail(const char* step, int reason) const {
     throw FileError(path_ + ": cannot be written: " + step + ": " + std::strerror(reason));
 }
 
-void ChainFile::open(const std::string& path, bool fresh) {
+void ChainFile::check_writable() const {
+    if (read_only()) fail("opening", refusal_);
+}
+
+void ChainFile::open(const std::string& path, bool fresh, bool may_read) {
     path_ = path;
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | (fresh ? O_EXCL : 0);
     file_ = uninterrupted([&] { return file_calls().open(path.c_str(), flags, 0666); });
     if (file_ < 0 && errno == EEXIST)
         throw FileError(path + ": is there already; resume that run, remove its files, or choose another directory");
-    if (file_ < 0) fail("opening", errno);
-    // A run that has just replaced its file holds the lock of the new one.
-    if (const Locking locking = lock_file(file_, path); locking == Locking::busy || locking == Locking::moved)
-        fail_busy(path);
+    if (const int reason = file_ < 0 ? errno : 0; reason != 0) {
+        if (may_read && (reason == EROFS || reason == EACCES))
+            file_ =
+                uninterrupted([&] { return file_calls().open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0); });
+        if (file_ < 0) fail("opening", reason);
+        refusal_ = reason;
+    } else if (const Locking locking = lock_file(file_, path); locking == Locking::busy || locking == Locking::moved) {
+        fail_busy(path);  // also a run that has just replaced its file, which holds the lock of the new one
+    }
     struct stat status {};
     if (::fstat(file_, &status) != 0) fail("looking at it", errno);
     if (!S_ISREG(status.st_mode)) throw FileError(path + ": is not a regular file");

@@ -18,9 +18,13 @@ class ChainFile {
     ChainFile& operator=(ChainFile&& other) noexcept;
     ~ChainFile();
 
-    // Opens and locks the file. Throws a FileError if `fresh` is true and there is something of that name.
-    void open(const std::string& path, bool fresh);
+    // Opens and locks the file. Throws a FileError if `fresh` is true and there is something of that name. If
+    // `may_read` is true and the file may not be written, it is opened for reading, without a lock.
+    void open(const std::string& path, bool fresh, bool may_read = false);
     bool is_open() const { return file_ >= 0; }
+    bool read_only() const { return refusal_ != 0; }
+    // Throws a FileError if the file may not be written.
+    void check_writable() const;
 
     // Whether the file begins with this text.
     bool begins_with(std::string_view text) const;
@@ -42,7 +46,7 @@ class ChainFile {
     std::int64_t read(std::int64_t from, char* to, std::size_t bytes) const;
 
     std::string path_;
-    int file_ = -1;
+    int file_ = -1, refusal_ = 0;  // why it may not be written
     std::int64_t size_ = 0;
 };
 

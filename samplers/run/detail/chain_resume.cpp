@@ -1,8 +1,8 @@
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/atomic_file.hpp>
-#include <pollen/data/io/detail/crc32.hpp>
 #include <pollen/data/io/file.hpp>
+#include <pollen/samplers/draws/detail/check_rows.hpp>
 #include <pollen/samplers/run/detail/chain_runner.hpp>
 
 #include <algorithm>
@@ -36,11 +36,7 @@ std::string ChainRunner::header(std::int64_t draws) const {
                            plan_->quantities);
 }
 
-RunDescription ChainRunner::about() const {
-    RunDescription about = plan_->about;
-    about.emplace_back("chain", std::to_string(record_.chain) + " of " + std::to_string(plan_->options.chains));
-    return about;
-}
+RunDescription ChainRunner::about() const { return plan_->about_chain(record_.chain); }
 
 void ChainRunner::open() {
     if (csv_path_.empty()) return;
@@ -51,19 +47,26 @@ void ChainRunner::open() {
     if (std::filesystem::exists(state_path_, ignored) && !std::filesystem::exists(csv_path_, ignored))
         throw FileError(csv_path_ + ": is gone, but " + state_path_ +
                         " is there; without its draws the run cannot go on. Choose another directory");
-    file_.open(csv_path_, !plan_->options.resume);
+    saved_ = plan_->options.resume && std::filesystem::exists(state_path_, ignored);
+    file_.open(csv_path_, !plan_->options.resume, saved_);
     // The file is locked, so temporary files can only be those of a killed run.
-    for (const std::string& path : {csv_path_, state_path_})
-        remove_temporaries(plan_->options.directory, std::filesystem::path(path).filename().string());
+    if (!file_.read_only())
+        for (const std::string& path : {csv_path_, state_path_})
+            remove_temporaries(plan_->options.directory, std::filesystem::path(path).filename().string());
     saved_ = std::filesystem::exists(state_path_, ignored);
     if (saved_)
         restore();
     else
         check_fresh();
+    if (!finished()) file_.check_writable();
 }
 
 void ChainRunner::start() {
     if (csv_path_.empty()) return;
+    if (file_.read_only()) {  // there is nothing left to write
+        const ChainFile closed = std::move(file_);
+        return;
+    }
     const std::string top = header(plan_->options.draws);
     if (saved_) {
         file_.cut(std::ssize(top_) + state_.rows.bytes);
@@ -80,6 +83,7 @@ void ChainRunner::start() {
 }
 
 double ChainRunner::copy() const {
+    if (file_.read_only()) return 0;
     const std::string top = header(plan_->options.draws);
     return saved_ && top_ != top ? static_cast<double>(std::ssize(top)) + static_cast<double>(state_.rows.bytes) : 0;
 }
@@ -161,28 +165,9 @@ void ChainRunner::restore() {
                         std::to_string(bytes) + " when " + state_path_ +
                         " was saved: rows are lost, and without them the run cannot go on. Choose another directory");
     if (!file_.begins_with(top_)) throw FileError(csv_path_ + ": does not begin as the file of this run does");
-    check_rows(bytes);
+    check_rows(csv_path_, std::ssize(top_), state_.rows, state_path_, ". Choose another directory",
+               [this](std::int64_t first, std::int64_t end, const auto& use) { file_.each_piece(first, end, use); });
     read_back(bytes);
-}
-
-// Throws unless the rows up to this byte are those that the run has written.
-void ChainRunner::check_rows(std::int64_t bytes) const {
-    RowSums now;
-    file_.each_piece(std::ssize(top_), bytes, [&](std::string_view piece) { now.add(piece); });
-    const auto [saved, found] = std::mismatch(state_.rows.sums.begin(), state_.rows.sums.end(), now.sums.begin());
-    if (saved == state_.rows.sums.end()) return;
-    const std::int64_t first = std::ssize(top_) + (saved - state_.rows.sums.begin()) * RowSums::block;
-    const std::int64_t end = std::min(bytes, first + RowSums::block);
-    std::int64_t before = 0, within = 0;
-    const auto count = [](std::int64_t& lines) {
-        return [&lines](std::string_view piece) { lines += std::count(piece.begin(), piece.end(), '\n'); };
-    };
-    file_.each_piece(0, first, count(before));
-    file_.each_piece(first, end - 1, count(within));
-    throw FileError(csv_path_ + ": lines " + std::to_string(before + 1) + " to " + std::to_string(before + within + 1) +
-                    " are not those that the run wrote: their checksum is " + crc32_text(*found) + ", that in " +
-                    state_path_ + " is " + crc32_text(*saved) +
-                    "; the file was damaged or changed. Choose another directory");
 }
 
 // Reads the draws that the file holds in its first bytes.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 namespace pollen::detail {
 
@@ -26,10 +25,8 @@ ChainRunner::ChainRunner(const RunPlan& plan, std::uint32_t chain, std::unique_p
     record_.reserve(plan.options.draws);
     if (!values) row_.resize(static_cast<std::size_t>(plan.value_count));
     if (plan.options.directory.empty()) return;
-    const std::filesystem::path path =
-        std::filesystem::path(plan.options.directory) / ("chain_" + std::to_string(record_.chain));
-    csv_path_ = path.string() + ".csv";
-    state_path_ = path.string() + ".state";
+    csv_path_ = plan.file(record_.chain, ".csv");
+    state_path_ = plan.file(record_.chain, ".state");
 }
 
 void ChainRunner::begin() {
@@ -154,7 +151,7 @@ void ChainRunner::advance(double seconds, const std::function<bool()>& stop, Run
         if (gone < look_pause / 2) steps_a_look_ = std::min<std::int64_t>(2 * steps_a_look_, 1'000'000);
         if (gone > look_pause * 2) steps_a_look_ = std::max<std::int64_t>(steps_a_look_ / 2, 1);
         if (o.flush_every == 0 && file_.is_open() && then - last_flush_ >= flush_pause_) flush();
-        progress.update(chain_, status());
+        progress.update(static_cast<std::size_t>(chain_ - plan_->first_chain), status());
         if (stopped) break;
     }
     stop_ = nullptr;
@@ -190,20 +187,10 @@ void ChainRunner::flush() {
 
 // What the record of a chain has beside its draws.
 void ChainRunner::close_record(bool after_error) {
-    const bool just_warm = state_.steps == plan_->options.warmup;  // no step was made after the warm-up
-    record_.step_size_after_warmup = just_warm ? step_size_now() : state_.step_size;
+    put_into(record_, state_, plan_->options.warmup);
+    // No step was made after the warm-up.
+    if (state_.steps == plan_->options.warmup) record_.step_size_after_warmup = step_size_now();
     if (!after_error || state_.steps > plan_->options.warmup) record_.inverse_metric = any_->inverse_metric();
-    record_.warmup_seconds = state_.warmup_seconds;
-    record_.sampling_seconds = state_.sampling_seconds;
-    record_.steps = std::max<std::int64_t>(0, state_.steps - plan_->options.warmup);
-    record_.divergences = state_.divergences;
-    record_.invalid_steps = state_.invalid_steps;
-    record_.deep_steps = state_.deep_steps;
-    record_.temperature = state_.temperature;
-    record_.warmup_steps = std::min(state_.steps, plan_->options.warmup);
-    record_.ebfmi =
-        record_.steps > 1 ? state_.energy_jumps / state_.energy_spread : std::numeric_limits<double>::quiet_NaN();
-    record_.gradient_count = state_.gradients;
 }
 
 void ChainRunner::close(bool after_error) {

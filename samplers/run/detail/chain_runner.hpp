@@ -23,7 +23,7 @@ class ChainRunner {
     // Begins the chain.
     void begin();
     // Locks the file, and reads the state and the draws of a run that is resumed. It changes nothing, so that no file
-    // is touched if one of the chains cannot be resumed.
+    // is touched if one of the chains cannot be resumed. The files of a finished chain need not be writable.
     void open();
     // Begins the file, or cuts off what was written after the state was saved.
     void start();
@@ -50,6 +50,8 @@ class ChainRunner {
     void close(bool after_error);
 
     ChainRecord& record() { return record_; }
+    // The checksums of the rows in the file.
+    const RowChecksums& rows() const { return state_.rows; }
     const ChainFacts& facts() const { return facts_; }
     // Whether it was restored from a saved state.
     bool resumed() const { return saved_; }
@@ -71,7 +73,6 @@ class ChainRunner {
     void restore();
     void check_restored(const RunState& begun) const;
     std::string top_of_file() const;
-    void check_rows(std::int64_t bytes) const;
     void read_back(std::int64_t bytes);
     std::string header(std::int64_t draws) const;
     ReadLimits limits() const;

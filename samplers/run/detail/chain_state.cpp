@@ -160,6 +160,34 @@ void check_same_run(const TensorFile& file, const RunDescription& about) {
     }
 }
 
+// What a visitor asks for, found by its name alone, wherever it is in the order of the visit.
+class Finder final : public StateVisitor {
+  public:
+    explicit Finder(const TensorFile& file) : file_(file) {
+        for (const std::string& key : file.names()) places_[key.substr(key.find('.') + 1)] = key;
+    }
+    void number(const char* name, double& x) override { x = file_.get<double>(key(name), Shape{}).item(); }
+    void integer(const char* name, std::int64_t& n) override {
+        const TensorFile::Counters& counters = file_.counters(key(name));
+        n = counters.empty() ? -1 : std::bit_cast<std::int64_t>(counters[0]);
+    }
+    void vector(const char*, std::vector<float>&) override {}
+    void vector(const char* name, std::vector<double>& x) override {
+        const Tensor<double> saved = file_.get<double>(key(name), Shape{std::ssize(x)});
+        x.assign(saved.begin(), saved.end());
+    }
+
+  private:
+    const std::string& key(const std::string& name) const {
+        const auto at = places_.find(name);
+        if (at == places_.end()) throw FileError(file_.source() + ": there is no " + name);
+        return at->second;
+    }
+
+    const TensorFile& file_;
+    std::map<std::string, std::string> places_;
+};
+
 // What no run can have saved.
 void check_possible(const RunState& s, const std::string& name) {
     const auto at_most = [&](const char* field, std::int64_t n, std::int64_t most, const char* of) {
@@ -175,10 +203,10 @@ void check_possible(const RunState& s, const std::string& name) {
          {std::pair("warmup_seconds", s.warmup_seconds), std::pair("sampling_seconds", s.sampling_seconds)})
         if (!(seconds >= 0) || std::isinf(seconds))
             throw FileError(name + ": metadata: " + field + ": " + to_text(seconds) + " is not a time");
-    if (std::ssize(s.rows.sums) != RowSums::count(s.rows.bytes))
+    if (std::ssize(s.rows.sums) != RowChecksums::count(s.rows.bytes))
         throw FileError(name + ": row_sums: there are " + std::to_string(s.rows.sums.size()) + " checksums; " +
                         std::to_string(s.rows.bytes) + " bytes of rows have " +
-                        std::to_string(RowSums::count(s.rows.bytes)));
+                        std::to_string(RowChecksums::count(s.rows.bytes)));
     std::int64_t last = -1;
     for (const std::uint64_t draw : s.invalid_draws) {
         if (draw >= static_cast<std::uint64_t>(s.draws))
@@ -190,7 +218,33 @@ void check_possible(const RunState& s, const std::string& name) {
     }
 }
 
+RunState state_in(const TensorFile& file) {
+    RunState state;
+    each_field(state, [&](const char* field, auto& x) {
+        x = metadata_number<std::remove_reference_t<decltype(x)>>(file, field, seal);
+    });
+    state.invalid_draws = file.counters(invalid_draws);
+    state.rows.sums = file.counters(row_sums);
+    check_possible(state, file.source());
+    return state;
+}
+
 }  // namespace
+
+void put_into(ChainRecord& record, const RunState& state, std::int64_t warmup) {
+    record.step_size_after_warmup = state.step_size;
+    record.warmup_seconds = state.warmup_seconds;
+    record.sampling_seconds = state.sampling_seconds;
+    record.steps = std::max<std::int64_t>(0, state.steps - warmup);
+    record.divergences = state.divergences;
+    record.invalid_steps = state.invalid_steps;
+    record.deep_steps = state.deep_steps;
+    record.temperature = state.temperature;
+    record.warmup_steps = std::min(state.steps, warmup);
+    record.ebfmi =
+        record.steps > 1 ? state.energy_jumps / state.energy_spread : std::numeric_limits<double>::quiet_NaN();
+    record.gradient_count = state.gradients;
+}
 
 void write_state(const std::string& path, const RunState& state, const VisitState& visit, const RunDescription& about) {
     TensorFile file(path);
@@ -212,17 +266,38 @@ RunState parse_state(Bytes bytes, const std::string& name, const VisitState& vis
                      std::int64_t dimensions, const ReadLimits& limits) {
     const TensorFile file = parse_sealed(bytes, name, seal, limits);
     check_same_run(file, about);
-    RunState state;
-    each_field(state, [&](const char* field, auto& x) {
-        x = metadata_number<std::remove_reference_t<decltype(x)>>(file, field, seal);
-    });
-    state.invalid_draws = file.counters(invalid_draws);
-    state.rows.sums = file.counters(row_sums);
-    check_possible(state, name);
+    RunState state = state_in(file);
     Reader reader(file, dimensions);
     visit(reader);
     reader.finish();
     return state;
+}
+
+std::int64_t saved_steps(const std::string& path, const RunDescription& about, const ReadLimits& limits) {
+    const TensorFile file = read_sealed(path, seal, limits);
+    check_same_run(file, about);
+    return metadata_number<std::int64_t>(file, "steps", seal);
+}
+
+SavedState read_saved(const std::string& path, const ReadLimits& limits) {
+    const TensorFile file = read_sealed(path, seal, limits);
+    SavedState saved{.state = state_in(file), .about = {}};
+    for (const auto& [field, text] : file.metadata)
+        if (field.starts_with("run.")) saved.about[field.substr(4)] = text;
+    // Samplers call theta their position.
+    for (const auto& [name, value] : file.values()) {
+        if (!name.ends_with("position")) continue;
+        if (const auto* numbers = std::get_if<Tensor<float>>(&value)) saved.dimensions = numbers->size();
+        if (const auto* numbers = std::get_if<Tensor<double>>(&value)) saved.dimensions = numbers->size();
+        break;
+    }
+    Finder finder(file);
+    TemperatureSums& temperature = saved.state.temperature;
+    temperature.kinetic.visit(finder, "kinetic");
+    temperature.configurational.visit(finder, "configurational");
+    if (!temperature.kinetic.valid() || !temperature.configurational.valid())
+        throw FileError(path + ": the batches of the temperature are impossible");
+    return saved;
 }
 
 }  // namespace pollen::detail

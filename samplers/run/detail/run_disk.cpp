@@ -59,7 +59,7 @@ double disk_of_chain(const RunPlan& plan, const ChainFacts& facts, const VisitSt
     Counter counter(plan.dimensions);
     chain(counter);
     // A number for each draw that met an energy which is not finite, and a checksum for each block of rows.
-    const double state = counter.bytes + 40 * entry + draws * 8 + rows / RowSums::block * 8 + texts;
+    const double state = counter.bytes + 40 * entry + draws * 8 + rows / RowChecksums::block * 8 + texts;
     return names_bytes(plan) + texts + rows + 2 * state;
 }
 

@@ -4,8 +4,10 @@
 #include <pollen/data/io/detail/crc32.hpp>
 #include <pollen/samplers/run/detail/model_facts.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 namespace pollen::detail {
 
@@ -30,13 +32,15 @@ double names_bytes(const RunPlan& plan) {
     return names;
 }
 
+// Rank 0 has the draws of all chains in the end.
 RunMemory memory_of(const RunPlan& plan) {
     const RunOptions& o = plan.options;
-    const auto chains = static_cast<double>(o.chains), draws = static_cast<double>(o.draws),
-               values = static_cast<double>(plan.value_count);
+    const auto chains = static_cast<double>(plan.own_chains()), draws = static_cast<double>(o.draws),
+               values = static_cast<double>(plan.value_count),
+               kept = plan.group().rank() == 0 ? static_cast<double>(plan.chains()) : chains;
     RunMemory memory;
-    memory.draws = chains * draws * (5 * sizeof(double) + sizeof(std::int64_t) + sizeof(std::int32_t) + 2);
-    if (o.keep) memory.draws += chains * draws * values * sizeof(double);
+    memory.draws = kept * draws * (5 * sizeof(double) + sizeof(std::int64_t) + sizeof(std::int32_t) + 2);
+    if (o.keep) memory.draws += kept * draws * values * sizeof(double);
     if (!o.directory.empty()) {
         // Rows and the header; one chain at a time holds four headers.
         const double names = names_bytes(plan);
@@ -48,7 +52,40 @@ RunMemory memory_of(const RunPlan& plan) {
     return memory;
 }
 
+std::string RunPlan::chains_text() const {
+    std::string text = std::to_string(chains()) + " chains";
+    if (chains() == options.chains) return text;
+    return text + " (" + std::to_string(first_chain + 1) + " to " + std::to_string(first_chain + chains()) + " of " +
+           std::to_string(options.chains) + ")";
+}
+
+RunDescription RunPlan::about_chain(std::int64_t chain) const {
+    RunDescription texts = about;
+    texts.emplace_back("chain", std::to_string(chain) + " of " + std::to_string(options.chains));
+    return texts;
+}
+
+std::string RunPlan::file(std::int64_t chain, const char* ending) const {
+    return (std::filesystem::path(options.directory) / ("chain_" + std::to_string(chain) + ending)).string();
+}
+
 namespace {
+
+// The chains that are run, for ranks whose shares differ by one chain at most. The first ranks have one more, so rank 0
+// is never without.
+Shares shares_of(std::int64_t chains, int ranks) {
+    std::vector<std::int64_t> begins{0};
+    for (int rank = 0; rank < ranks; ++rank) begins.push_back(begins.back() + chains / ranks + (rank < chains % ranks));
+    return Shares(std::move(begins));
+}
+
+void check_range(const RunOptions& o) {
+    const std::int64_t first = o.first_chain, last = o.last_chain;
+    if ((first != 0 || last != 0) && !(1 <= first && first <= last && last <= o.chains))
+        throw ValueError("run_chains: first_chain is " + std::to_string(first) + " and last_chain " +
+                         std::to_string(last) + "; they are 1 to " + std::to_string(o.chains) +
+                         ", the first one not above the last one, or 0 and 0 for all");
+}
 
 // What makes the chains of a sampler smaller, by its options.
 std::string advice_for(const std::string& sampler) {
@@ -57,18 +94,19 @@ std::string advice_for(const std::string& sampler) {
     return "run fewer chains";
 }
 
+void need(bool good, const std::string& what) {
+    if (!good) throw ValueError("run_chains: " + what);
+}
+
+void between(const char* name, std::int64_t n, std::int64_t least, std::int64_t most) {
+    need(n >= least, std::string(name) + " is " + std::to_string(n) +
+                         (least == 0 ? "; it must not be negative" : "; at least 1 is needed"));
+    need(n <= most,
+         std::string(name) + " is " + std::to_string(n) + "; at most " + std::to_string(most) + " are possible");
+}
+
 void check(const RunPlan& plan) {
     const RunOptions& o = plan.options;
-    const auto need = [](bool good, const std::string& what) {
-        if (!good) throw ValueError("run_chains: " + what);
-    };
-    const auto between = [&](const char* name, std::int64_t n, std::int64_t least, std::int64_t most) {
-        need(n >= least, std::string(name) + " is " + std::to_string(n) +
-                             (least == 0 ? "; it must not be negative" : "; at least 1 is needed"));
-        need(n <= most,
-             std::string(name) + " is " + std::to_string(n) + "; at most " + std::to_string(most) + " are possible");
-    };
-    between("chains", o.chains, 1, 100'000);
     between("warmup", o.warmup, 0, 1'000'000'000'000);
     between("thin", o.thin, 1, 1'000'000);
     between("draws", o.draws, 0, 1'000'000'000'000);
@@ -88,9 +126,10 @@ void check(const RunPlan& plan) {
     need(!o.directory.empty() || o.keep, "keep = false needs a directory for the draws to go to");
     const RunMemory memory = memory_of(plan);
     need(memory.total() <= static_cast<double>(o.max_memory),
-         std::to_string(o.chains) + " chains of " + std::to_string(o.draws) + " draws of " +
-             std::to_string(plan.value_count) + " numbers need " + bytes_text(memory.total()) + " of memory (" +
-             memory.text() + "), more than max_memory, " + bytes_text(static_cast<double>(o.max_memory)) + "; " +
+         plan.chains_text() + " of " + std::to_string(o.draws) + " draws of " + std::to_string(plan.value_count) +
+             " numbers need " + bytes_text(memory.total()) + " of memory (" + memory.text() + ")" +
+             (plan.shares.ranks() > 1 ? " on one rank" : "") + ", more than max_memory, " +
+             bytes_text(static_cast<double>(o.max_memory)) + "; " +
              (memory.chains > memory.draws + memory.files ? advice_for(plan.sampler)
               : o.keep ? "draw less, thin more, or let draws go to a directory alone (keep = false)"
                        : "draw less, thin more, or run fewer chains"));
@@ -115,6 +154,11 @@ RunPlan make_plan(const Potential<T>& potential, const std::string& sampler, con
         all.push_back({q.name, q.shape, value_count});
         value_count += q.shape.size();
     }
+    between("chains", options.chains, 1, 100'000);
+    check_range(options);
+    const std::int64_t first = std::max<std::int64_t>(options.first_chain, 1),
+                       last = options.last_chain > 0 ? options.last_chain : options.chains;
+    const int ranks = options.group ? options.group->size() : 1;
     RunPlan plan{.options = options,
                  .sampler = sampler,
                  .precision = sizeof(T) == sizeof(float) ? "float" : "double",
@@ -125,7 +169,9 @@ RunPlan make_plan(const Potential<T>& potential, const std::string& sampler, con
                  .temperature = potential.temperature(),
                  .one_at_a_time = potential.one_at_a_time(),
                  .network = potential.of_network(),
-                 .rows = StanCsvRows(options.directory.empty() ? std::vector<Quantity>{} : all)};
+                 .rows = StanCsvRows(options.directory.empty() ? std::vector<Quantity>{} : all),
+                 .first_chain = first - 1,
+                 .shares = shares_of(last - first + 1, ranks)};
     std::string quantities;
     for (const Quantity& q : plan.quantities)
         quantities += (quantities.empty() ? "" : " ") + q.name + to_string(q.shape);
@@ -142,7 +188,7 @@ RunPlan make_plan(const Potential<T>& potential, const std::string& sampler, con
                   {"starts", starts_text(options, !potential.start(options.seed, 0).empty())},
                   {"name", options.name}};
     check(plan);
-    if (!options.directory.empty())
+    if (!options.directory.empty() || ranks > 1)
         for (auto& fact : model_facts(potential)) plan.about.push_back(std::move(fact));
     return plan;
 }

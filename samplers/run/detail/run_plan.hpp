@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/autograd/shares.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 #include <pollen/samplers/run/detail/chain_state.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
@@ -22,8 +23,22 @@ struct RunPlan {
     bool network = false;
     RunDescription about = {};
     StanCsvRows rows;
+    std::int64_t first_chain = 0;  // of those that are run, counted from 0
+    Shares shares;                 // of the chains from there on, for the ranks
 
     std::int64_t steps() const { return options.warmup + options.draws * options.thin; }
+    Group& group() const { return options.group ? *options.group : Group::alone(); }
+    // The chains that are run, by all ranks and by this one.
+    std::int64_t chains() const { return shares.leaves(); }
+    std::int64_t own_chains() const { return shares.count(group().rank()); }
+    // The first one of this rank, counted from 0 among all chains of the run.
+    std::int64_t first_own() const { return first_chain + shares.first(group().rank()); }
+    // "4 chains", "4 chains (5 to 8 of 16)"
+    std::string chains_text() const;
+    // What the state of a chain has in common with that of the saved one. Chains are counted from 1 here, as in files.
+    RunDescription about_chain(std::int64_t chain) const;
+    // Its file in the directory of this rank: chain_5.csv, chain_5.state.
+    std::string file(std::int64_t chain, const char* ending) const;
 };
 
 // The plan of a run. `extra` are the quantities that the sampler draws beside those of the potential. Throws if an

@@ -73,9 +73,10 @@ std::string all_text(std::span<const ChainStatus> chains, std::int64_t total) {
            (can_diverge ? ", " + std::to_string(divergences) + " div" : "");
 }
 
-RunProgress::RunProgress(Show show, std::vector<std::int64_t> first, std::int64_t total)
+RunProgress::RunProgress(Show show, std::vector<std::int64_t> first, std::int64_t total, std::int64_t number)
     : show_(show),
       total_(total),
+      number_(number),
       first_(std::move(first)),
       chains_(first_.size()),
       start_(seconds_now()),
@@ -95,9 +96,9 @@ std::string RunProgress::time_left(std::int64_t done, std::int64_t first, std::i
 }
 
 void RunProgress::update(std::size_t chain, const ChainStatus& status) {
-    if (show_ == Show::nothing) return;
     const std::unique_lock lock(mutex_);
     chains_[chain] = status;
+    if (show_ == Show::nothing) return;
     const double now = seconds_now();
     if (show_ == Show::bar) {
         if (now - last_ < terminal_pause) return;
@@ -112,12 +113,18 @@ void RunProgress::update(std::size_t chain, const ChainStatus& status) {
     const std::int64_t first = std::accumulate(first_.begin(), first_.end(), std::int64_t{0});
     std::fflush(stdout);
     std::string text = std::to_string(100 * done / std::max<std::int64_t>(all, 1)) + " % of " +
-                       std::to_string(chains_.size()) + " chains; chain " + std::to_string(chain + 1) + ": " +
+                       std::to_string(chains_.size()) + " chains; chain " +
+                       std::to_string(number_ + static_cast<std::int64_t>(chain)) + ": " +
                        status_text(status, total_, time_left(done, first, all), false);
     std::fprintf(stderr, "%s\n", text.c_str());
     const std::int64_t every = std::max<std::int64_t>(1, (all + lines - 1) / lines);
     next_line_ = (done / every + 1) * every;
     last_ = now;
+}
+
+ChainStatus RunProgress::status(std::size_t chain) {
+    const std::unique_lock lock(mutex_);
+    return chains_[chain];
 }
 
 void RunProgress::draw() {
@@ -130,8 +137,8 @@ void RunProgress::draw() {
     for (std::size_t c = 0; c < (one_line_ ? 0 : chains_.size()); ++c) {
         const ChainStatus& s = chains_[c];
         const auto full = static_cast<std::size_t>(total_ > 0 ? cells * std::min(s.steps, total_) / total_ : cells);
-        std::string line = "chain " + std::to_string(c + 1) + " [" + std::string(full, '#') +
-                           std::string(cells - full, ' ') + "] " +
+        std::string line = "chain " + std::to_string(number_ + static_cast<std::int64_t>(c)) + " [" +
+                           std::string(full, '#') + std::string(cells - full, ' ') + "] " +
                            status_text(s, total_, time_left(s.steps, first_[c], total_), true);
         if (line.size() > width) line.resize(width);
         text += "\r" + line + "\x1b[K\n";

@@ -33,10 +33,13 @@ std::string all_text(std::span<const ChainStatus> chains, std::int64_t total);
 // at most some twenty plain lines for all of them in a log. May be called by all threads.
 class RunProgress {
   public:
-    RunProgress(Show show, std::vector<std::int64_t> first, std::int64_t total);
+    // The chains have the numbers `number`, number + 1, ..., and have made `first` of `total` steps.
+    RunProgress(Show show, std::vector<std::int64_t> first, std::int64_t total, std::int64_t number = 1);
     ~RunProgress();
 
+    // Chain number + `chain` is that far.
     void update(std::size_t chain, const ChainStatus& status);
+    ChainStatus status(std::size_t chain);
     void say(const std::string& text);
 
   private:
@@ -45,7 +48,7 @@ class RunProgress {
 
     std::mutex mutex_;
     Show show_;
-    std::int64_t total_;  // steps of each chain
+    std::int64_t total_, number_;  // steps of each chain; the first chain
     std::vector<std::int64_t> first_;
     std::vector<ChainStatus> chains_;
     double start_, last_;

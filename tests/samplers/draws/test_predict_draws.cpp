@@ -102,9 +102,14 @@ BOOST_AUTO_TEST_CASE(files_predict_what_the_memory_does) {
     // A file that lost its end.
     const std::string text = contents(filed.files[1]);
     put(filed.files[1], text.substr(0, text.size() / 2));
-    BOOST_TEST(error_of<FileError>([&] {
-                   predict_draws<float>(problem.net, filed, x);
-               }).ends_with(" draws; there should be 40"));
+    const auto error = [&](const Draws& draws) {
+        return error_of<FileError>([&] { predict_draws<float>(problem.net, draws, x); });
+    };
+    const std::string rows = std::to_string(filed.row_checksums[1].bytes);
+    BOOST_TEST(error(filed).ends_with(" of the " + rows + " bytes of rows that the run wrote"));
+    Draws unknown = filed;
+    unknown.row_checksums.clear();
+    BOOST_TEST(error(unknown).ends_with(" draws; there should be 40"));
 }
 
 // Langevin steps in cycles: draws of weight 0 are left out, the others count as much as they weigh.
@@ -195,6 +200,35 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit) {
                "each_draw: every is 0; at least 1 is needed");
     BOOST_TEST(error_of<ValueError>([&] { predict_draws<float>(problem.net, draws, x, {.every = 41}); }) ==
                "each_draw: 40 draws a chain; one of every 41 is none");
+}
+
+// A digit that was changed would be a draw like any other.
+BOOST_AUTO_TEST_CASE(files_that_were_changed_are_refused) {
+    const TemporaryDirectory folder;
+    const Problem problem;
+    RunOptions options = problem.options(folder.path());
+    options.keep = false;
+    const Draws draws = run_chains(problem.potential(), Walk{.scale = 0.2}, options);
+    const std::string csv = folder / "chain_2.csv", text = contents(csv);
+    std::int64_t used = 0;
+    const auto read = [&] { each_draw(draws, 1, [&](auto...) { ++used; }); };
+    read();
+    BOOST_TEST(used == 80);
+    std::string changed = text;
+    const std::size_t digit = text.rfind('.', text.rfind("# \n#  Elapsed")) + 1;
+    changed[digit] = changed[digit] == '9' ? '8' : '9';
+    put(csv, changed);
+    const std::string error = error_of<FileError>(read);
+    const std::string begin = csv + ": lines 21 to 83 are not those that the run wrote: their checksum is ";
+    BOOST_TEST(error.substr(0, begin.size()) == begin);
+    BOOST_TEST(error.substr(begin.size() + 8, 25) == ", that in these draws is ");
+    BOOST_TEST(error.substr(begin.size() + 41) == "; the file was damaged or changed");
+    // What follows the rows does not count.
+    put(csv, text + "1,2,3\n");
+    read();
+    put(csv, text.substr(0, text.size() / 2));
+    BOOST_TEST(error_of<FileError>(read).ends_with(" of the " + std::to_string(draws.row_checksums[1].bytes) +
+                                                   " bytes of rows that the run wrote"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

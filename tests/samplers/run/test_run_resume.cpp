@@ -1,12 +1,14 @@
 #include "../../standard_error.hpp"
 #include "../../support.hpp"
 #include "killable_run.hpp"
+#include "same_draws.hpp"
 
 #include <pollen/samplers/run/detail/chain_runner.hpp>
 
 #include <pollen/samplers/full_batch/hmc.hpp>
 #include <pollen/samplers/full_batch/nuts.hpp>
 
+#include <fcntl.h>
 #include <cerrno>
 #include <chrono>
 
@@ -184,6 +186,45 @@ BOOST_AUTO_TEST_CASE(two_runs_do_not_write_to_one_file) {
     one.open(folder / "chain_1.csv", true);
     BOOST_TEST(error_of<FileError>([&] { other.open(folder / "chain_1.csv", false); }) ==
                folder / "chain_1.csv: another run is writing to it now");
+}
+
+// A finished run is read from a place where nothing may be written. (Who runs the tests may be allowed everything.)
+BOOST_AUTO_TEST_CASE(a_finished_run_is_read_where_nothing_may_be_written) {
+    const TemporaryDirectory folder;
+    RunOptions options = quiet(folder.path());
+    const Draws whole = run_chains(shapes_model<double>(), Walk{}, options);
+    std::vector<std::string> before;
+    for (const std::string& name : folder.names()) before.push_back(contents(folder / name));
+    const ResetCalls reset;
+    const detail::FileCalls own;
+    int reason = EROFS;
+    detail::file_calls().open = [&](const char* path, int flags, unsigned mode) {
+        if ((flags & O_ACCMODE) == O_RDONLY) return own.open(path, flags, mode);
+        errno = reason;
+        return -1;
+    };
+    options.resume = true;
+    options.show = Show::lines;
+    for (const int refusal : {EROFS, EACCES}) {
+        reason = refusal;
+        Draws again;
+        const std::string said = written([&] { again = run_chains(shapes_model<double>(), Walk{}, options); });
+        BOOST_TEST(said == "complete: read from " + folder.path() + "\n");
+        BOOST_TEST(different(again, whole) == "");
+        options.draws = 20;  // it is more than finished
+        BOOST_TEST(resume_error(options) == folder / "chain_1.state" +
+                                                ": the saved run has made 100 steps, this one has 80; to have fewer "
+                                                "draws, choose another directory");
+        options.draws = 31;
+        BOOST_TEST(resume_error(options) == folder / "chain_1.csv" + ": cannot be written: opening: " +
+                                                (refusal == EROFS ? "Read-only file system" : "Permission denied"));
+        options.draws = 30;
+    }
+    reason = ENOSPC;
+    BOOST_TEST(resume_error(options) == folder / "chain_1.csv: cannot be written: opening: No space left on device");
+    std::vector<std::string> after;
+    for (const std::string& name : folder.names()) after.push_back(contents(folder / name));
+    BOOST_TEST(after == before);
 }
 
 // The file system that has no locks does not stop a run, and a lock is asked for by the same call as that of a training

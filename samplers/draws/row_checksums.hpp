@@ -4,11 +4,11 @@
 #include <string_view>
 #include <vector>
 
-namespace pollen::detail {
+namespace pollen {
 
 // Checksums (CRC-32) of the rows of a chain's file, one for each block of 256 kB: a row that was changed afterwards is
-// found, and so is its place.
-struct RowSums {
+// found, and so is its place. The rows begin after the line with the names of the columns.
+struct RowChecksums {
     static constexpr std::int64_t block = std::int64_t{1} << 18;
 
     std::int64_t bytes = 0;                // of all rows
@@ -20,4 +20,4 @@ struct RowSums {
     static std::int64_t count(std::int64_t bytes) { return bytes / block + (bytes % block != 0); }
 };
 
-}  // namespace pollen::detail
+}  // namespace pollen
