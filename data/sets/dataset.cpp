@@ -58,11 +58,11 @@ Dataset<T> Dataset<T>::take(std::span<const std::int64_t> items) const {
 }
 
 template <Real T>
-void Dataset<T>::check_finite(const std::string& who) const {
+void Dataset<T>::check_finite(const std::string& who, std::int64_t first) const {
     const auto bad = std::find_if(inputs.begin(), inputs.end(), [](T x) { return !std::isfinite(x); });
     if (bad != inputs.end())
         throw ValueError(who + ": the inputs of item " +
-                         std::to_string((bad - inputs.begin()) / (inputs.size() / size())) +
+                         std::to_string(first + (bad - inputs.begin()) / (inputs.size() / size())) +
                          " of the data set are not all finite numbers");
 }
 

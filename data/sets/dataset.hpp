@@ -20,8 +20,9 @@ struct Dataset {
 
     // Throws a ShapeError if the numbers of inputs, targets and labels differ.
     void check() const;
-    // Throws a ValueError `WHO: the inputs of item 17 of the data set are not all finite numbers` unless they are.
-    void check_finite(const std::string& who) const;
+    // Throws a ValueError `WHO: the inputs of item 17 of the data set are not all finite numbers` unless they are. If
+    // these items are a part of a larger data set, `first` is the number of the first one there.
+    void check_finite(const std::string& who, std::int64_t first = 0) const;
 
     // A copy of the items with these numbers, in this order.
     Dataset take(std::span<const std::int64_t> items) const;

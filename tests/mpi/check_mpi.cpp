@@ -1,8 +1,11 @@
-// mpirun -n N check_mpi WHAT: what test_group.cpp checks with threads, with the processes of an MPI job.
+// mpirun -n N check_mpi WHAT: what test_group.cpp and test_spread_train.cpp check with threads, with the processes of
+// an MPI job.
 #include "../autograd/support/group_checks.hpp"
+#include "../nn/training/spread_checks.hpp"
 
 #include <pollen/autograd/mpi/detail/mpi_group.hpp>
 #include <pollen/autograd/mpi/run_mpi.hpp>
+#include <pollen/autograd/parallel.hpp>
 
 #include <csignal>
 #include <cstdlib>
@@ -56,6 +59,13 @@ int run(const std::string& what) {
             if (group.rank() == 0) std::cout << "all is well on " << group.size() << " ranks" << std::endl;
         });
     }
+    if (what == "train")
+        return run_mpi([](Group& group) {
+            with_threads(1, [&] {
+                const std::string wrong = wrong_cases(group);
+                require(wrong.empty(), wrong);
+            });
+        });
     // How a job ends.
     if (what == "throw")
         return run_mpi([](Group& group) {
@@ -95,7 +105,7 @@ int run(const std::string& what) {
                 error);
         return 0;
     }
-    throw ValueError("check_mpi takes all, throw, fail, leave, kill, own or single, not " + what);
+    throw ValueError("check_mpi takes all, train, throw, fail, leave, kill, own or single, not " + what);
 }
 
 }  // namespace

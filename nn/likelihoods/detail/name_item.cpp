@@ -8,7 +8,7 @@ namespace pollen::detail {
 
 template <Real T>
 void find_item(const Module<T>& net, const Likelihood<T>& likelihood, const Parameters<T>& parameters,
-               std::span<const T> theta, const Dataset<T>& data) {
+               std::span<const T> theta, const Dataset<T>& data, std::int64_t first) {
     Tape<T> tape(Recording::off);
     Pass<T> pass(tape, parameters);
     // What is said of an item alone; nothing if it is not refused. What is thrown because an item is alone, or because
@@ -32,13 +32,13 @@ void find_item(const Module<T>& net, const Likelihood<T>& likelihood, const Para
         const std::string text = refusal(item);
         if (text.empty()) continue;
         if (item == 0 && data.size() > 1 && !refusal(1).empty()) return;
-        throw ValueError("item " + std::to_string(item) + " of the data set, alone: " + text);
+        throw ValueError("item " + std::to_string(first + item) + " of the data set, alone: " + text);
     }
 }
 
 #define POLLEN_INSTANTIATE(T)                                                                                 \
     template void find_item(const Module<T>&, const Likelihood<T>&, const Parameters<T>&, std::span<const T>, \
-                            const Dataset<T>&);
+                            const Dataset<T>&, std::int64_t);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)
 
