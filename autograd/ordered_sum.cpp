@@ -104,10 +104,8 @@ void ordered_sum(Group& group, const Shares& shares, std::span<T> leaves, std::s
             add_to(row(node.left) + begin, right, n);
         }
     }
-    if (whole)
-        std::copy_n(row(0), width, sum.begin());
-    else
-        std::fill(sum.begin(), sum.end(), T(0));
+    if (shares.leaves() == 0) std::fill(sum.begin(), sum.end(), T(0));
+    if (whole && sum.data() != row(0)) std::copy_n(row(0), width, sum.begin());
     if (shares.leaves() > 0) call.broadcast(shares.owner(0), std::as_writable_bytes(sum));
 }
 

@@ -210,7 +210,7 @@ class Run {
             if (!std::isfinite(loss)) fail_loss(rows);
             if (in_epoch == 0) good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
         };
-        double norm;
+        double norm = 0;
         if (spread_) {
             losses_ = (*spread_)(state_.step, how, state_.theta.values(), kl_weight);
             begin(losses_.cost, spread_->rows());

@@ -119,8 +119,8 @@ struct TrainResult {
 // - The network must treat each item of a batch by itself, as all layers of the library do.
 // - Each block that has items of a batch is evaluated by itself, and Bayesian layers draw their weights for each of
 //   them again (the same ones): choose few blocks, such as one or two for each rank.
-// - A rank holds, beside its items, the parameters and what a single machine would hold: a gradient for each of its
-//   blocks and another one, and 8 bytes for each item of the whole data set.
+// - A rank holds, beside its items, what a single machine would hold (theta, the best theta, the memory of the
+//   optimiser), a gradient for each of its blocks, and 8 bytes for each item of the whole data set.
 // - What one rank throws is a GroupError on all: "rank 2: ..."; items are numbered as in the whole data set. After it,
 //   each network has the parameters that it would have had on a single machine.
 template <Real T>

@@ -23,8 +23,7 @@ SpreadStep<T>::SpreadStep(const Module<T>& net, const Likelihood<T>& likelihood,
       pass_(pass),
       loss_(net, likelihood, data, options, pass),
       batches_(data.data, spread_, {options.batch, options.draw, options.seed, options.augmentation}),
-      gradients_(Tensor<T>::zeros(Shape{spread_.shares().count(spread_.group().rank()), pass.parameters().size()})),
-      gradient_(Tensor<T>::zeros(Shape{pass.parameters().size()})) {}
+      gradients_(Tensor<T>::zeros(Shape{spread_.shares().count(spread_.group().rank()), pass.parameters().size()})) {}
 
 template <Real T>
 auto SpreadStep<T>::operator()(std::int64_t step, PassOptions how, std::span<const T> theta,
@@ -89,9 +88,8 @@ template <Real T>
 void SpreadStep<T>::restart(PassOptions how, std::span<const T> theta, std::int64_t block) {
     pass_.tape().clear();
     pass_.restart(how, theta);
-    const std::int64_t row = block - spread_.shares().first(spread_.group().rank());
-    const std::span<T> gradient =
-        gradients_.mutable_values().subspan(static_cast<std::size_t>(row * theta.size()), theta.size());
+    const auto row = static_cast<std::size_t>(block - spread_.shares().first(spread_.group().rank()));
+    const std::span<T> gradient = gradients_.mutable_values().subspan(row * theta.size(), theta.size());
     for (std::size_t k = 0; k < pass_.leaves().size(); ++k) {
         const auto& entry = pass_.parameters().entries()[k];
         pass_.tape().accumulate_into(pass_.leaves()[k],
@@ -101,9 +99,11 @@ void SpreadStep<T>::restart(PassOptions how, std::span<const T> theta, std::int6
 }
 
 template <Real T>
-const Tensor<T>& SpreadStep<T>::gradient() {
-    ordered_sum<T>(spread_.group(), spread_.shares(), gradients_.mutable_values(), gradient_.mutable_values());
-    return gradient_;
+Tensor<T> SpreadStep<T>::gradient() {
+    const std::span<T> all = gradients_.mutable_values();
+    const std::span<T> sum = all.first(static_cast<std::size_t>(pass_.parameters().size()));
+    ordered_sum<T>(spread_.group(), spread_.shares(), all, sum);
+    return Tensor<T>::borrow(sum.data(), Shape{pass_.parameters().size()});
 }
 
 template <Real T>

@@ -11,7 +11,7 @@ namespace pollen::detail {
 // for each of its blocks that has items of the batch; what the blocks have found is added up by ordered_sum(). The
 // complexity is in block 0, whether it has items of the batch or not.
 //
-// It holds the gradient of every block of this rank, and the sum of all.
+// It holds the gradient of every block of this rank.
 template <Real T>
 class SpreadStep {
   public:
@@ -29,8 +29,8 @@ class SpreadStep {
     Losses operator()(std::int64_t step, PassOptions how, std::span<const T> theta,
                       const std::function<double(std::int64_t)>& weight);
 
-    // A call of the whole group, after the one above: the gradient of the whole loss.
-    const Tensor<T>& gradient();
+    // A call of the whole group, after the one above: the gradient of the whole loss, until the next step.
+    Tensor<T> gradient();
 
     // The rows of the batch that are on this rank.
     std::vector<Dataset<T>> rows() const;
@@ -47,9 +47,8 @@ class SpreadStep {
     BatchLoss<T> loss_;
     SpreadBatches<T> batches_;
     typename SpreadBatches<T>::Batch batch_;
-    Tensor<T> gradients_;  // a row for each block
-    Tensor<T> gradient_;
-    bool costs_ = true;  // the layers have a complexity, as far as is known
+    Tensor<T> gradients_;  // a row for each block; the first one then becomes their sum
+    bool costs_ = true;    // the layers have a complexity, as far as is known
 };
 
 }  // namespace pollen::detail
