@@ -118,10 +118,8 @@ void ordered_sum(Group& group, const Shares& shares, std::span<T> leaves, std::s
     for (std::int64_t begin = 0; begin < width; begin += piece<T>)
         add_up(call, plan.shared, std::min(piece<T>, width - begin), received.data(),
                [&](std::int64_t leaf) { return row(leaf) + begin; });
-    if (whole)
-        std::copy_n(row(0), width, sum.begin());
-    else
-        std::fill(sum.begin(), sum.end(), T(0));
+    if (shares.leaves() == 0) std::fill(sum.begin(), sum.end(), T(0));
+    if (whole && sum.data() != row(0)) std::copy_n(row(0), width, sum.begin());
     if (shares.leaves() > 0) call.broadcast(shares.owner(0), std::as_writable_bytes(sum));
 }
 

@@ -19,7 +19,7 @@ namespace pollen {
 //
 // A call of the whole group: `leaves` are the rows of this rank's share, one after the other, and are overwritten.
 // On every rank, `sum` receives the sum of all leaves. If there are no leaves, it receives zeros. It has the size of a
-// row.
+// row, and may be the first row of `leaves`.
 //
 // A rank adds up what it holds on its own. A node of the tree with leaves on several ranks is added by the rank that
 // holds its first leaf, so work and traffic are spread over log2(ranks) rounds. A rank sends at most log2(leaves) rows

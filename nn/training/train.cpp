@@ -5,10 +5,12 @@
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/file.hpp>
-#include <pollen/nn/likelihoods/detail/name_item.hpp>
 #include <pollen/nn/training/detail/callbacks.hpp>
 #include <pollen/nn/training/detail/checkpoint.hpp>
 #include <pollen/nn/training/detail/evaluate_at.hpp>
+#include <pollen/nn/training/detail/on_rank_0.hpp>
+#include <pollen/nn/training/detail/share_state.hpp>
+#include <pollen/nn/training/detail/spread_step.hpp>
 #include <pollen/nn/training/detail/stoppable.hpp>
 #include <pollen/nn/training/update.hpp>
 #include <pollen/nn/variational/bayes.hpp>
@@ -65,18 +67,21 @@ class Run {
           parameters_(parameters_of<T>(net, likelihood)),
           batches_(data, {options.batch, options.draw, options.seed, options.augmentation}) {
         if (parameters_.size() == 0) throw ValueError("train: the network has no parameters");
-        if (options.patience > 0 && !validation) throw ValueError("train: patience needs validation data");
+        if (options.patience > 0 && !validation && group_.rank() == 0)
+            throw ValueError("train: patience needs validation data");
         if (!options.prior.flat() && !bayesian_weights(net).empty())
             throw ValueError("train: prior is " + options.prior.describe() +
                              ", but the network has Bayesian layers, which have priors of their own");
-        start();
-        good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
+        if (options.spread) spread_.emplace(net, likelihood, run_data_, options, pass_);
     }
 
     TrainResult operator()() {
+        start();
+        good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
         const Interrupt interrupt;
-        const std::int64_t steps = options_.epochs * batches_.per_epoch();
-        Progress progress(options_.show, steps, state_.step);
+        const std::int64_t steps = options_.epochs * per_epoch();
+        if (state_.step > 0) last_ = record_of(state_.step - 1);
+        Progress progress(group_.rank() == 0 ? options_.show : Show::nothing, steps, state_.step);
         if (state_.step > 0 && (state_.step < steps || epoch_is_open()))
             progress.say("going on from step " + std::to_string(state_.step) + " of " + std::to_string(steps));
         if (checkpoint_ && !checkpoint_->locked() && !ended())
@@ -113,6 +118,9 @@ class Run {
   private:
     using End = TrainResult::End;
 
+    std::int64_t per_epoch() const { return spread_ ? spread_->per_epoch() : batches_.per_epoch(); }
+    bool interrupted() const { return spread_ ? losses_.interrupted : Interrupt::requested(); }
+
     // Makes a step and, if it was the last one of its epoch, ends the epoch. A run that was stopped in between goes on
     // with the end of the epoch. Returns why the run has to stop now, or `finished`.
     End advance(Progress& progress) {
@@ -120,54 +128,60 @@ class Run {
         if (makes_step && !detail::unless_stopped([this] { step(); })) return End::interrupted;
         const bool epoch_ends = epoch_is_open() && detail::unless_stopped([this] { finish_epoch(); });
         if (progress.due(state_.step)) progress.update(state_.step, text());
+        if (asks_ && !detail::on_rank_0(group_, [&] { return ask(makes_step, epoch_ends); })) return End::callback;
+        return epoch_is_open() || interrupted() ? End::interrupted : End::finished;
+    }
+
+    // The callbacks; returns whether the run goes on.
+    bool ask(bool makes_step, bool epoch_ends) {
         bool go_on = true;
         if (makes_step && options_.on_step) go_on = callbacks_(options_.on_step, last_);
         if (epoch_ends && options_.on_epoch) {
             keep(state_.theta);
             go_on &= callbacks_(options_.on_epoch, state_.history.back());
         }
-        if (!go_on) return End::callback;
-        return Interrupt::requested() ? End::interrupted : End::finished;
+        return go_on;
     }
 
-    // Throws unless the targets or labels of this data set fit the likelihood.
-    void check_data(const std::string& which, const Dataset<T>& data) const {
-        data.check();
-        if (data.size() == 0) throw ShapeError("train: the validation data are empty");
-        data.check_finite(which.empty() ? "train" : "train: the validation data");
-        const Dataset<T> some = data.view(0, std::min(options_.batch, data.size()));
-        const std::span<const T> theta = state_.theta.values();
-        const Tensor<T> outputs = detail::name_item(net_, likelihood_, parameters_, theta, data,
-                                                    [&] { return predict(net_, parameters_, theta, some.inputs); });
-        try {
-            likelihood_.check_data(with_rows(outputs.shape(), data.size()), data);
-        } catch (const ShapeError& error) {
-            throw ShapeError(which + error.what());
-        } catch (const ValueError& error) {
-            throw ValueError(which + error.what());
-        }
+    void check_data(const std::string& which, const detail::RunData<T>& data) const {
+        detail::check_run_data<T>(which, data, net_, likelihood_, parameters_, state_.theta.values(), options_.batch);
     }
 
     // A run that is resumed leaves the network as it is until it ends.
     void start() {
-        if (!options_.checkpoint.empty()) {
-            const detail::Checkpoint<T>& checkpoint = checkpoint_.emplace(
-                options_.checkpoint, parameters_,
-                detail::run_facts<T>(net_, likelihood_, data_, options_, validation_, batches_.per_epoch()),
-                options_.resume);
-            const bool resumed = options_.resume && resume(checkpoint);
-            if (!resumed || !ended()) checkpoint.check_writable();
-            if (resumed) return;
-            checkpoint.check_may_replace();
+        detail::RunFacts facts = detail::run_facts<T>(net_, likelihood_, data_, options_, validation_, per_epoch());
+        if (spread_) detail::agree_on_run(facts, data_, options_);
+        validates_ = detail::on_rank_0(group_, [&] { return validation_ != nullptr; });
+        asks_ = detail::on_rank_0(group_, [&] { return options_.on_step || options_.on_epoch; });
+        const bool saves = detail::on_rank_0(group_, [&] { return !options_.checkpoint.empty(); });
+        if (saves) {
+            detail::add_data_facts(facts, data_, options_, validation_);
+            if (detail::on_rank_0(group_, [&] { return open_checkpoint(std::move(facts)); }))
+                return detail::share_state(group_, state_, parameters_.size(), options_.optimiser.memories());
         }
-        initialise<T>(net_, likelihood_, options_.seed, Which::missing);
-        state_.theta = parameters_.flatten();
-        // Data that do not fit should say so now, not in the middle of the run. Those of a saved run do.
-        check_data("", data_);
-        if (validation_) check_data("validation data: ", *validation_);
-        for (int k = 0; k < options_.optimiser.memories(); ++k)
-            state_.memory.push_back(Tensor<T>::zeros(Shape{parameters_.size()}));
+        group_.together([&] {
+            initialise<T>(net_, likelihood_, options_.seed, Which::missing);
+            state_.theta = parameters_.flatten();
+        });
+        detail::share_numbers(group_, state_.theta, parameters_.size());
+        group_.together([&] {
+            // Data that do not fit should say so now, not in the middle of the run. Those of a saved run do.
+            check_data("", run_data_);
+            if (validation_) check_data("validation data: ", {*validation_, 0, validation_->size()});
+            for (int k = 0; k < options_.optimiser.memories(); ++k)
+                state_.memory.push_back(Tensor<T>::zeros(Shape{parameters_.size()}));
+        });
         save_run();  // now, rather than after an epoch, is the time to learn that the file cannot be written
+    }
+
+    // Returns whether there is a saved run to go on with, which is then the state.
+    bool open_checkpoint(detail::RunFacts facts) {
+        const detail::Checkpoint<T>& checkpoint =
+            checkpoint_.emplace(options_.checkpoint, parameters_, std::move(facts), options_.resume);
+        const bool resumed = options_.resume && resume(checkpoint);
+        if (!resumed || !ended()) checkpoint.check_writable();
+        if (!resumed) checkpoint.check_may_replace();
+        return resumed;
     }
 
     // Returns false if there is no saved run.
@@ -175,7 +189,6 @@ class Run {
         std::optional<detail::TrainState<T>> saved = checkpoint.read();
         if (!saved) return false;
         state_ = std::move(*saved);
-        if (state_.step > 0) last_ = record_of(state_.step - 1);
         const std::int64_t best = std::exchange(state_.best_epoch, 0);
         for (const EpochRecord& record : state_.history) {
             if (options_.patience > 0 && state_.best_epoch > 0 && record.epoch > state_.best_epoch + options_.patience)
@@ -197,72 +210,67 @@ class Run {
         if (!(rate >= 0) || std::isinf(rate))
             throw ValueError("train: the rate is " + to_text(rate) + " at step " + std::to_string(step + 1) +
                              "; it must be finite and not negative");
-        return {.step = step + 1, .epoch = step / batches_.per_epoch() + 1, .rate = rate};
+        return {.step = step + 1, .epoch = step / per_epoch() + 1, .rate = rate};
     }
 
     void step() {
-        const Dataset<T> batch = batches_.at(state_.step);
-        const std::int64_t in_epoch = state_.step % batches_.per_epoch(), epoch = state_.step / batches_.per_epoch();
+        const std::int64_t in_epoch = state_.step % per_epoch(), epoch = state_.step / per_epoch();
         last_ = record_of(state_.step);
-        tape_.clear();
-        pass_.restart({.mode = Mode::train,
-                       .seed = options_.seed,
-                       .step = static_cast<std::uint64_t>(state_.step),
-                       .complexity_value = in_epoch + 1 == batches_.per_epoch()},
-                      state_.theta.values());
-        const Var<T> inputs = tape_.borrow(batch.inputs);
-        const auto items = static_cast<double>(batch.size()), samples = static_cast<double>(options_.samples);
-        Var<T> loss;
-        const auto log_prob = [&] { return likelihood_.log_prob(pass_, net_(pass_, inputs), batch); };
-        for (std::int64_t k = 0; k < options_.samples; ++k) {
-            if (k > 0) detail::stop_training_if_asked();
-            pass_.next_sample();
-            const Var<T> nll =
-                detail::name_item<T>(net_, likelihood_, parameters_, state_.theta.values(), data_, log_prob) *
-                (-1 / (items * samples));
-            last_.loss += static_cast<double>(nll.item());
-            loss = k == 0 ? nll : loss + nll;
+        const PassOptions how{.mode = Mode::train,
+                              .seed = options_.seed,
+                              .step = static_cast<std::uint64_t>(state_.step),
+                              .complexity_value = in_epoch + 1 == per_epoch()};
+        const auto kl_weight = [&](std::int64_t n) {
+            return options_.kl(in_epoch, per_epoch(), n, run_data_.items, epoch) / static_cast<double>(n);
+        };
+        const UpdateStep now{.rate = last_.rate, .step = state_.step};
+        const auto begin = [&](double loss, std::span<const Dataset<T>> rows) {
+            last_.loss = loss;
+            if (!std::isfinite(loss)) fail_loss(rows);
+            if (in_epoch == 0) good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
+        };
+        double norm = 0;
+        if (spread_) {
+            losses_ = (*spread_)(state_.step, how, state_.theta.values(), kl_weight);
+            begin(losses_.cost, spread_->rows());
+            norm = update_(spread_->gradient(), now, options_.clip_norm);
+        } else {
+            const Dataset<T> batch = batches_.at(state_.step);
+            tape_.clear();
+            pass_.restart(how, state_.theta.values());
+            Var<T> loss = loss_.cost(batch, batch.size(), state_.theta.values());
+            begin(loss_.last_cost(), std::span(&batch, 1));
+            loss_.add_complexity(loss, kl_weight(batch.size()));
+            losses_ = {.items = batch.size(), .complexity = loss_.last_complexity()};
+            norm = update_(loss, now, options_.clip_norm);
         }
-        if (!std::isfinite(last_.loss)) fail_loss(batch);
-        if (in_epoch == 0) good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
-        add_complexity(loss, options_.kl(in_epoch, batches_.per_epoch(), batch.size(), data_.size(), epoch) / items);
-        const double norm = update_(loss, {.rate = last_.rate, .step = state_.step}, options_.clip_norm);
         if (std::isfinite(options_.clip_norm)) {
             last_.gradient_norm = norm;
             if (!std::isfinite(norm))
                 throw ValueError("train: the gradient is not finite at step " + std::to_string(last_.step));
         }
-        state_.loss_sum += last_.loss * items;
-        state_.loss_items += batch.size();
+        state_.loss_sum += last_.loss * static_cast<double>(losses_.items);
+        state_.loss_items += losses_.items;
+        state_.complexity = losses_.complexity;
         ++state_.step;
     }
 
-    // The complexity term of the ELBO, -ELBO = pi_i KL[q || p] - E_q log p(batch | w), here divided by the items: the
-    // vectors (log q, log p) of all draws, averaged over the samples and weighted, pi_i (factor log q - log p).
-    void add_complexity(Var<T>& loss, double weight) {
-        if (pass_.complexities().empty()) return;
-        const auto samples = static_cast<double>(options_.samples);
-        const Tensor<T> factors{static_cast<T>(weight / samples * options_.kl.entropy_factor()),
-                                static_cast<T>(-weight / samples)};
-        Var<T> total = pass_.complexities()[0];
-        for (std::size_t k = 1; k < pass_.complexities().size(); ++k) total = total + pass_.complexities()[k];
-        state_.complexity =
-            (static_cast<double>(total.value().data()[0]) - static_cast<double>(total.value().data()[1])) / samples;
-        loss = loss + sum(total * factors);
-    }
-
-    [[noreturn]] void fail_loss(const Dataset<T>& batch) {
+    [[noreturn]] void fail_loss(std::span<const Dataset<T>> rows_of_batch) {
         state_.theta = good_;
         const std::string what = "train: the loss is " + to_text(last_.loss) + " at step " + std::to_string(last_.step);
         const auto check = [&](const char* part, const Tensor<T>& numbers, const Tensor<T>& all) {
             if (all_finite(numbers)) return;
             std::int64_t item = 0;
             while (item + 1 < data_.size() && all_finite(rows(all, item, 1))) ++item;
-            throw ValueError(what + ": the " + part + " of item " + std::to_string(item) +
+            throw ValueError(what + ": the " + part + " of item " + std::to_string(run_data_.first + item) +
                              " are not all finite numbers");
         };
-        check("inputs", batch.inputs, data_.inputs);
-        check("targets", batch.targets, data_.targets);
+        group_.together([&] {
+            for (const Dataset<T>& part : rows_of_batch) {
+                check("inputs", part.inputs, data_.inputs);
+                check("targets", part.targets, data_.targets);
+            }
+        });
         throw ValueError(what + "; a smaller rate (now " + to_text(last_.rate) + ") or a clip_norm may help");
     }
 
@@ -274,17 +282,15 @@ class Run {
     }
 
     void finish_epoch() {
-        const std::int64_t epoch = state_.step / batches_.per_epoch();
+        const std::int64_t epoch = state_.step / per_epoch();
         check_theta("epoch " + std::to_string(epoch));
         EpochRecord record{.epoch = epoch,
                            .loss = state_.loss_sum / static_cast<double>(state_.loss_items),
                            .rate = last_.rate,
                            .complexity = state_.complexity,
                            .validation = {nan, nan}};
-        if (validation_) {
-            const std::int64_t batch = std::clamp<std::int64_t>(options_.batch, 128, 1000);
-            record.validation = detail::evaluate_at<T>(state_.theta.values(), parameters_, net_, likelihood_,
-                                                       *validation_, batch, detail::stop_training_if_asked);
+        if (validates_) {
+            record.validation = validate();
             if (better(record.validation)) {
                 keep_record(record);
                 state_.best = state_.theta;
@@ -295,6 +301,25 @@ class Run {
         state_.history.push_back(record);
         const bool last = record.epoch == options_.epochs || early();
         if (last || record.epoch % options_.checkpoint_every == 0) save_run();
+    }
+
+    // On rank 0. If it is stopped there, all ranks throw TrainingStopped.
+    Evaluation validate() {
+        struct Found {
+            Evaluation evaluation;
+            bool stopped;
+        };
+        const Found found = detail::on_rank_0(group_, [&] {
+            Found mine{};
+            const std::int64_t batch = std::clamp<std::int64_t>(options_.batch, 128, 1000);
+            mine.stopped = !detail::unless_stopped([&] {
+                mine.evaluation = detail::evaluate_at<T>(state_.theta.values(), parameters_, net_, likelihood_,
+                                                         *validation_, batch, detail::stop_training_if_asked);
+            });
+            return mine;
+        });
+        if (found.stopped) throw detail::TrainingStopped();
+        return found.evaluation;
     }
 
     void keep_record(const EpochRecord& record) {
@@ -311,11 +336,9 @@ class Run {
         return state_.best_epoch == 0 || figure(now) > figure(state_.best_so_far);
     }
 
-    bool epoch_is_open() const { return state_.epoch_is_open(batches_.per_epoch()); }
+    bool epoch_is_open() const { return state_.epoch_is_open(per_epoch()); }
 
-    bool ended() const {
-        return !epoch_is_open() && (state_.step >= options_.epochs * batches_.per_epoch() || early());
-    }
+    bool ended() const { return !epoch_is_open() && (state_.step >= options_.epochs * per_epoch() || early()); }
 
     bool early() const {
         return options_.patience > 0 && state_.best_epoch > 0 &&
@@ -333,7 +356,7 @@ class Run {
             std::snprintf(line, sizeof line, "  KL %.4g", state_.history.back().complexity);
             all += line;
         }
-        if (!state_.history.empty() && validation_) {
+        if (!state_.history.empty() && validates_) {
             std::snprintf(line, sizeof line, "  validation %s %.4f", likelihood_.score_name(),
                           state_.history.back().validation.score);
             all += line;
@@ -342,8 +365,10 @@ class Run {
         return all + line;
     }
 
-    void save_run() const {
-        if (checkpoint_) checkpoint_->write(state_);
+    void save_run() {
+        detail::on_rank_0(group_, [&] {
+            if (checkpoint_) checkpoint_->write(state_);
+        });
     }
 
     void keep(const Tensor<T>& theta) {
@@ -357,10 +382,15 @@ class Run {
     const Dataset<T>& data_;
     const TrainOptions& options_;
     const Dataset<T>* validation_;
+    Group& group_ = options_.spread ? options_.spread->group() : Group::alone();
+    const detail::RunData<T> run_data_{data_, options_.spread ? options_.spread->first() : 0,
+                                       options_.spread ? options_.spread->items() : data_.size()};
     detail::Callbacks& callbacks_;
+    bool validates_ = false, asks_ = false;  // whether rank 0 has validation data and callbacks
     Parameters<T> parameters_;
     Batches<T> batches_;
     std::optional<detail::Checkpoint<T>> checkpoint_;
+    typename detail::SpreadStep<T>::Losses losses_;  // of the last step
     detail::TrainState<T> state_;
     Tensor<T> good_;  // theta at the beginning of the last epoch, where the loss was finite
     StepRecord last_;
@@ -368,7 +398,9 @@ class Run {
     Pass<T> pass_{tape_, parameters_};
     Update<T> update_{
         options_.optimiser, tape_,         pass_,
-        state_.theta,       state_.memory, {priors_of<T>("train", net_, likelihood_, options_.prior), data_.size()}};
+        state_.theta,       state_.memory, {priors_of<T>("train", net_, likelihood_, options_.prior), run_data_.items}};
+    detail::BatchLoss<T> loss_{net_, likelihood_, run_data_, options_, pass_};
+    std::optional<detail::SpreadStep<T>> spread_;
 };
 
 }  // namespace
@@ -380,11 +412,17 @@ double EpochRecord::bits_per_weight(std::int64_t n) const {
 template <Real T>
 TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& data, const TrainOptions& options,
                   const Dataset<T>* validation) {
+    Group& group = options.spread ? options.spread->group() : Group::alone();
+    if (group.rank() > 0) validation = nullptr;
     detail::Callbacks callbacks;
     try {
         return detail::with_errors_at("train", [&] {
-            check(options);
-            return Run<T>(net, likelihood, data, options, validation, callbacks)();
+            std::optional<Run<T>> run;
+            group.together([&] {
+                check(options);
+                run.emplace(net, likelihood, data, options, validation, callbacks);
+            });
+            return (*run)();
         });
     } catch (...) {
         callbacks.rethrow();

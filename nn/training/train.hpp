@@ -2,6 +2,7 @@
 
 #include <pollen/autograd/support/progress.hpp>
 #include <pollen/data/sets/batches.hpp>
+#include <pollen/data/sets/spread.hpp>
 #include <pollen/nn/likelihoods/likelihood.hpp>
 #include <pollen/nn/module/module.hpp>
 #include <pollen/nn/priors/gaussian_prior.hpp>
@@ -10,6 +11,7 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +79,9 @@ struct TrainOptions {
     std::int64_t checkpoint_every = 1;
     bool resume = false;
 
+    // The run is made by all ranks of a group, each with its own items of the data set (see train()).
+    std::optional<Spread> spread = {};
+
     Show show = Show::automatic;
     // Called after each step and epoch; the run ends if one returns false. At the end of an epoch the network holds the
     // current parameters; during an epoch it holds those of the epoch before. What they throw leaves train() as it is.
@@ -104,6 +109,23 @@ struct TrainResult {
 // A loss or parameters that are not finite throw a ValueError, and the network has the parameters of the last epoch
 // that was good; whatever else is thrown, it has the best or latest ones. What a layer, a likelihood, a prior or a
 // schedule of your own throws and is not derived from pollen::Error leaves train() as an Error: `train: message`.
+//
+// With options.spread it is a call of the whole group: each rank has the items [spread.first(), spread.last()) as
+// `data`, and all have the same network, likelihood and options; otherwise a GroupError says who has what. All start
+// from the values of rank 0, draw the same batches, and end with the same parameters and the same result.
+// - Rank 0 alone has validation data, reads and writes the checkpoint, calls on_step and on_epoch, and shows progress;
+//   what other ranks have of these does not matter. Ctrl-C on any rank stops all.
+// - The bits depend on the number of blocks, but not on the number of ranks or threads. With one block they are those
+//   of a run that is not spread. With more, the rows of a batch are sorted by their blocks: random layers give an item
+//   other random numbers, and sums are added in another order. A saved run can be resumed by another number of ranks.
+// - The network must treat each item of a batch by itself, as all layers of the library do.
+// - Each block that has items of a batch is evaluated by itself, and Bayesian layers draw their weights for each of
+//   them again (the same ones): choose few blocks, such as one or two for each rank.
+// - A rank holds, beside its items, what a single machine would hold (theta, the best theta, the memory of the
+//   optimiser), a gradient for each of its blocks, and 8 bytes for each item of the whole data set.
+// - What one rank throws is a GroupError on all: "rank 2: ..."; items are numbered as in the whole data set. After it,
+//   each network has the parameters that it would have had on a single machine. What a callback throws leaves train()
+//   on rank 0 as it is.
 template <Real T>
 TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& data, const TrainOptions& options = {},
                   const Dataset<T>* validation = nullptr);

@@ -31,32 +31,60 @@ void Update<T>::check() const {
         throw ValueError("Update: " + std::to_string(memory_.size()) + " tensors of memory; the optimiser needs " +
                          std::to_string(optimiser_.memories()));
     for (std::size_t k = 0; k < memory_.size(); ++k) need("memory " + std::to_string(k), memory_[k]);
-    if (const std::size_t n_priors = priors_.of_parameter.size(); n_priors != 0 && n_priors != pass_.leaves().size())
+    if (const std::size_t n_priors = priors_.of_parameter.size();
+        n_priors != 0 && n_priors != pass_.parameters().count())
         throw ValueError("Update: " + std::to_string(n_priors) + " priors; the pass has " +
-                         std::to_string(pass_.leaves().size()) + " parameters");
+                         std::to_string(pass_.parameters().count()) + " parameters");
 }
 
 template <Real T>
 double Update<T>::operator()(const Var<T>& loss, UpdateStep now, double clip_norm) {
+    start(now);
+    backward(loss, !std::isfinite(clip_norm));
+    return finish(clip_norm, [&](std::size_t k) { return pass_.leaves()[k].grad(); });
+}
+
+template <Real T>
+double Update<T>::operator()(const Tensor<T>& gradient, UpdateStep now, double clip_norm) {
+    if (gradient.size() != theta_.size())
+        throw ShapeError("Update: a gradient of " + std::to_string(gradient.size()) + " numbers; theta has " +
+                         std::to_string(theta_.size()));
+    start(now);
+    return finish(clip_norm, [&](std::size_t k) {
+        const auto& entry = pass_.parameters().entries()[k];
+        return Tensor<T>::borrow(gradient.data() + entry.offset, entry.parameter->shape);
+    });
+}
+
+template <Real T>
+void Update<T>::start(UpdateStep now) {
     check();
-    const bool clip = std::isfinite(clip_norm);
     now_ = now;
-    moved_.assign(pass_.leaves().size(), false);
+    moved_.assign(pass_.parameters().count(), false);
     all_.clear();
     for (const auto& [name, parameter, offset] : pass_.parameters().entries()) {
         Stretch<T> at{theta_.mutable_data() + offset, nullptr, {}, parameter->shape.size()};
         for (std::size_t m = 0; m < memory_.size(); ++m) at.memory[m] = memory_[m].mutable_data() + offset;
         all_.push_back(at);
     }
-    backward(loss, !clip);
+}
+
+// Moves what has not been moved in pieces. The norm is summed in double: the squares of large floats are no floats.
+template <Real T>
+double Update<T>::finish(double clip_norm, const auto& gradient_of) {
     double norm = std::numeric_limits<double>::quiet_NaN();
-    if (clip) {
-        norm = gradient_norm();
+    if (std::isfinite(clip_norm)) {
+        double sum = 0;
+        for (std::size_t k = 0; k < all_.size(); ++k) {
+            const Tensor<T> g = gradient_of(k);
+            for (const T x : g) sum += static_cast<double>(x) * static_cast<double>(x);
+        }
+        norm = std::sqrt(sum);
         if (!std::isfinite(norm)) return norm;
         now_.scale = std::min(1.0, clip_norm / norm);
     }
     for (std::size_t k = 0; k < all_.size(); ++k)
-        if (!moved_[k]) move(k, 0, pass_.leaves()[k].grad().values());
+        if (!moved_[k]) move(k, 0, gradient_of(k).values());
     return norm;
 }
 
@@ -117,17 +145,6 @@ void Update<T>::move_under(const Prior& prior, const Stretch<T>& at) const {
         piece.gradient = slopes;
         optimiser_.update(now, piece);
     }
-}
-
-// In double: the squares of large floats are no floats.
-template <Real T>
-double Update<T>::gradient_norm() const {
-    double sum = 0;
-    for (const Var<T>& leaf : pass_.leaves()) {
-        const Tensor<T> g = leaf.grad();
-        for (const T x : g) sum += static_cast<double>(x) * static_cast<double>(x);
-    }
-    return std::sqrt(sum);
 }
 
 template class Update<float>;

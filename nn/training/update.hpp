@@ -36,14 +36,18 @@ class Update final : GradientSink<T> {
 
     // Returns the norm of the gradient of the loss before it was clipped; NaN without a clip_norm.
     double operator()(const Var<T>& loss, UpdateStep now, double clip_norm = std::numeric_limits<double>::infinity());
+    // The same with the gradient of a loss that is not on the tape: one number for each of theta.
+    double operator()(const Tensor<T>& gradient, UpdateStep now,
+                      double clip_norm = std::numeric_limits<double>::infinity());
 
   private:
     void check() const;
+    void start(UpdateStep now);
+    double finish(double clip_norm, const auto& gradient_of);
     void backward(const Var<T>& loss, bool in_pieces);
     void take(std::size_t leaf, std::int64_t begin, std::span<const T> gradient) override;
     void move(std::size_t leaf, std::int64_t begin, std::span<const T> gradient) const;
     void move_under(const Prior& prior, const Stretch<T>& at) const;
-    double gradient_norm() const;
 
     const Optimiser optimiser_;
     Tape<T>& tape_;

@@ -23,6 +23,7 @@ BOOST_AUTO_TEST_CASE(the_bits_of_a_single_process_on_any_number_of_ranks) {
     for (int ranks = 1; ranks <= 17; ++ranks) {
         BOOST_TEST(wrong_on<float>(ranks, in_tree_order) == 0, ranks << " ranks, float");
         BOOST_TEST(wrong_on<double>(ranks, in_tree_order) == 0, ranks << " ranks, double");
+        BOOST_TEST(wrong_on<double>(ranks, into_first_row) == 0, ranks << " ranks, in place");
     }
     BOOST_TEST(wrong_sums<double>(Group::alone(), in_tree_order) == 0);
 }

@@ -1,7 +1,8 @@
-// mpirun -n N check_mpi WHAT: what test_group.cpp checks with threads, with the processes of an MPI job; and chains
-// whose items are spread over them.
+// mpirun -n N check_mpi WHAT: what test_group.cpp and test_spread_train.cpp check with threads, with the processes of
+// an MPI job; and chains whose items are spread over them.
 #include "../autograd/support/group_checks.hpp"
 #include "../nn/potentials/spread_cases.hpp"
+#include "../nn/training/spread_checks.hpp"
 
 #include <pollen/autograd/mpi/detail/mpi_group.hpp>
 #include <pollen/autograd/mpi/run_mpi.hpp>
@@ -98,6 +99,13 @@ int run(const std::string& what) {
             check_chains(group, Sghmc{.step_size = 1e-4, .friction = 0.1, .batch = 9});
         });
     }
+    if (what == "train")
+        return run_mpi([](Group& group) {
+            with_threads(1, [&] {
+                const std::string wrong = wrong_cases(group);
+                require(wrong.empty(), wrong);
+            });
+        });
     // How a job ends.
     if (what == "lead")
         return run_mpi([](Group& group) {
@@ -145,7 +153,7 @@ int run(const std::string& what) {
                 error);
         return 0;
     }
-    throw ValueError("check_mpi takes all, chains, lead, throw, fail, leave, kill, own or single, not " + what);
+    throw ValueError("check_mpi takes all, chains, train, lead, throw, fail, leave, kill, own or single, not " + what);
 }
 
 }  // namespace

@@ -41,6 +41,13 @@ bool is_run(const TensorFile& file) {
 }
 
 void check_options(const TensorFile& file, const RunFacts& facts) {
+    // Of a run that is not spread, files say nothing about blocks.
+    const auto blocks = [](const std::map<std::string, std::string>& texts, const std::string& name) {
+        const auto at = texts.find(name);
+        return at == texts.end() ? "none" : at->second;
+    };
+    const std::string saved_blocks = blocks(file.metadata, "run.blocks"), now_blocks = blocks(facts.options, "blocks");
+    if (saved_blocks != now_blocks) fail_option(file.source(), "blocks", saved_blocks, now_blocks);
     for (const auto& [name, text] : facts.options) {
         const std::string& saved = metadata_text(file, "run." + name, run_seal);
         if (saved != text) fail_option(file.source(), name, saved, text);

@@ -20,9 +20,19 @@ struct RunFacts {
     bool validation = false;
 };
 
-// Goes through all data once.
+// All but the hashes of the data.
 template <Real T>
 RunFacts run_facts(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
                    const TrainOptions& options, const Dataset<T>* validation, std::int64_t per_epoch);
+
+// Goes through all data once. With `options.spread` it is a call of the whole group. Rank 0 then has hashes of the
+// hashes of all blocks, which do not depend on the number of ranks, and of its validation data.
+template <Real T>
+void add_data_facts(RunFacts& facts, const Dataset<T>& data, const TrainOptions& options, const Dataset<T>* validation);
+
+// A call of the whole group of `options.spread`. Throws a GroupError on all ranks unless they make the same run, but
+// for the validation data, which are those of rank 0.
+template <Real T>
+void agree_on_run(const RunFacts& facts, const Dataset<T>& data, const TrainOptions& options);
 
 }  // namespace pollen::detail

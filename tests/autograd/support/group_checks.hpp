@@ -132,6 +132,13 @@ inline constexpr auto by_subtrees = [](Group& group, const Shares& shares, auto 
     group.broadcast(sum);
 };
 
+// The same, into the first row of the leaves, where there is one.
+inline constexpr auto into_first_row = [](Group& group, const Shares& shares, auto leaves, auto sum) {
+    const auto to = leaves.size() < sum.size() ? sum : leaves.first(sum.size());
+    ordered_sum(group, shares, leaves, to);
+    if (to.data() != sum.data()) std::copy(to.begin(), to.end(), sum.begin());
+};
+
 // A broken twin: each rank adds up its share by itself, and these sums are added in the order of the ranks.
 inline constexpr auto in_rank_order = [](Group& group, const Shares& shares, auto leaves, auto sum) {
     using T = typename decltype(sum)::value_type;
