@@ -197,6 +197,25 @@ BOOST_AUTO_TEST_CASE(ranks_that_do_not_agree) {
                network);
 }
 
+// The data of each rank belong to a saved run, however many ranks there are.
+BOOST_AUTO_TEST_CASE(other_data_of_one_rank_are_refused) {
+    const TemporaryDirectory folder;
+    const std::string path = folder / "run";
+    train_case(small_case(), &Group::alone(), 7, [&](TrainOptions& o) { o.checkpoint = path; });
+    const auto resume = [&](int bad) {
+        return error_with([&, bad](int rank, Dataset<float>& mine, TrainOptions& o) {
+            o.checkpoint = path;
+            o.resume = true;
+            if (rank == bad) mine.labels.mutable_at(0) = 2 - mine.labels(0) / 2 * 2;
+        });
+    };
+    const auto refused = "GroupError: rank 0: " + path +
+                         ": these data are not those of the saved run: training labels; go on with the same data, or, "
+                         "to start anew, remove the file or choose another one";
+    for (const int bad : {0, 1, 2}) BOOST_TEST(resume(bad) == refused);
+    BOOST_TEST(resume(3) == "");
+}
+
 // A run that is spread and one that is not are not the same.
 BOOST_AUTO_TEST_CASE(blocks_belong_to_a_saved_run) {
     const TemporaryDirectory folder;
