@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(parts_that_do_not_fit) {
               "GroupError: rank 1: NetworkPotential: the inputs of item 8 of the data set are not all finite numbers");
     check_all(part_with(nan, 0),
               "GroupError: rank 2: counted from item 11 of the data set on: Gaussian: the target of item 2 is nan; "
-              "targets must be finite");
+              "finite numbers are needed");
     BOOST_TEST(error_of<ValueError>([] { NetworkCase<double>{}.part(twenty(), -1); }) ==
                "NetworkPotential: first_item is -1; it must not be negative");
 }

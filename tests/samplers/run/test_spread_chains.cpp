@@ -9,6 +9,9 @@
 #include <pollen/samplers/minibatch/sghmc.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
 
+#include <atomic>
+#include <csignal>
+
 using namespace pollen;
 using namespace pollen::test;
 
@@ -20,6 +23,21 @@ namespace {
 RunOptions short_spread_run(const std::string& directory, std::int64_t draws = 12) {
     return {.chains = 2, .warmup = 10, .draws = draws, .seed = 7, .directory = directory, .show = Show::nothing};
 }
+
+// A model that asks for the end of the run, as Ctrl-C does, at one of its calls.
+struct StoppingCase {
+    static inline std::atomic<std::int64_t> calls = 0, last = -1;
+
+    std::unique_ptr<ItemwisePotential<double>> part(const Dataset<double>& mine, std::int64_t) const {
+        const auto function = [mine](Model<double>& m) {
+            if (calls++ == last) std::raise(SIGINT);
+            const auto mu = m.real("mu");
+            m.prior(normal_lpdf(mu, 0, 1));
+            m.likelihood(normal_lpdf(m.rows(mine.targets), mu, 1));
+        };
+        return std::make_unique<ModelPotential<double>>(function, mine.size());
+    }
+};
 
 // The draws of rank 0; those of the others must be empty.
 template <Real T, class Case, class S>
@@ -105,6 +123,26 @@ BOOST_AUTO_TEST_CASE(what_a_run_knows) {
     BOOST_TEST(resume(spread_data<double>(60), 9) == file + ": the saved run has model " + model +
                                                          "8 blocks, this one has " + model +
                                                          "9 blocks; to start anew, choose another directory");
+}
+
+// After Ctrl-C rank 0 stops the run, and all ranks return. It goes on where it was, on another number of ranks.
+BOOST_AUTO_TEST_CASE(stopped) {
+    const TemporaryDirectory folder;
+    const Sghmc sampler{.step_size = 1e-4, .friction = 0.1, .batch = 9};
+    run_on<double>(1, 1, StoppingCase{}, sampler, short_spread_run(folder / "whole"));
+    const std::int64_t all = StoppingCase::calls;
+    RunOptions options = short_spread_run(folder / "cut");
+    options.resume = true;
+    int interrupted = 0;
+    for (const int ranks : {3, 2, 4}) {
+        StoppingCase::calls = 0;
+        StoppingCase::last = all / 2;
+        interrupted += run_on<double>(ranks, 1, StoppingCase{}, sampler, options).interrupted;
+    }
+    StoppingCase::last = -1;
+    BOOST_TEST(interrupted > 0);
+    BOOST_TEST(!run_on<double>(3, 1, StoppingCase{}, sampler, options).interrupted);
+    BOOST_TEST(same_run(folder / "whole", folder / "cut", 2));
 }
 
 // What a chain throws is thrown on rank 0, and the others hear of it.
