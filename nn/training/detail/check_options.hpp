@@ -1,0 +1,10 @@
+#pragma once
+
+#include <pollen/nn/training/train.hpp>
+
+namespace pollen::detail {
+
+// Throws a ValueError unless the options of a run are possible.
+void check_options(const TrainOptions& options);
+
+}  // namespace pollen::detail
