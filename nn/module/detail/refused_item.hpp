@@ -28,12 +28,11 @@ void find_refused_item(std::int64_t first, std::int64_t end, const std::string& 
         }
         return "";
     };
-    for (std::int64_t item = first; item < end && !Interrupt::requested(); ++item) {
-        const std::string text = refusal(item);
-        if (text.empty()) continue;
-        if (item == first && first + 1 < end && !refusal(first + 1).empty()) return;
-        throw ValueError("item " + std::to_string(offset + item) + " of " + all + ", alone: " + text);
-    }
+    std::string text;
+    std::int64_t item = first;
+    for (; item < end && text.empty() && !Interrupt::requested(); ++item) text = refusal(item);
+    if (text.empty() || (item == first + 1 && item < end && !refusal(item).empty())) return;
+    throw ValueError("item " + std::to_string(offset + item - 1) + " of " + all + ", alone: " + text);
 }
 
 }  // namespace pollen::detail

@@ -71,7 +71,7 @@ void nothing() {}
 
 TrainOptions two_epochs() { return {.epochs = 2, .batch = 10, .seed = 5, .show = Show::nothing}; }
 
-void run(const Throws& in_batch, TrainOptions options = two_epochs(), const Throws& in_layer = nothing) {
+void run(const Throws& in_batch, const TrainOptions& options = two_epochs(), const Throws& in_layer = nothing) {
     Sequential<double> net = network(in_layer);
     Own likelihood(in_batch, nothing);
     pollen::train(net, likelihood, data(), options);

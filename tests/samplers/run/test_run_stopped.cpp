@@ -14,6 +14,7 @@
 #include <pollen/samplers/full_batch/tempering.hpp>
 #include <pollen/samplers/minibatch/gibbs_precision.hpp>
 #include <pollen/samplers/minibatch/naive_sghmc.hpp>
+#include <pollen/samplers/minibatch/sgld.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
 
 #include <algorithm>
@@ -258,6 +259,38 @@ BOOST_AUTO_TEST_CASE(a_step_between_draws_of_precisions_is_stopped_and_made_agai
         check(GibbsPrecision<NaiveSghmc>{
             .sampler = {.step_size = 1e-3, .length = 20, .batch = 4, .metropolis = metropolis},
             .hyperprior = {.every = 2}});
+}
+
+// What is left of a step that was stopped has its place in a run.
+BOOST_AUTO_TEST_CASE(remains_of_a_step_where_none_can_be_are_refused) {
+    const auto error = [](const auto& potential, const auto& sampler, const std::string& name, std::uint64_t number) {
+        const TemporaryDirectory folder;
+        arm_files();
+        const ResetCalls reset;
+        RunOptions options{.chains = 1, .warmup = 30, .draws = 5, .seed = 3, .show = Show::nothing};
+        options.directory = folder.path();
+        run_chains(potential, sampler, options);
+        const std::string path = folder / "chain_1.state";
+        forge(path, [&](TensorFile& file) {
+            for (const std::string& entry : file.names())
+                if (entry.ends_with("." + name)) file.set(entry, TensorFile::Counters{number});
+        });
+        options.resume = true;
+        const std::string text = error_of<FileError>([&] { run_chains(potential, sampler, options); });
+        return text.starts_with(path + ": ") ? text.substr(path.size() + 2) : text;
+    };
+    Signals signals;
+    const FunctionPotential<double> potential = bowl(signals);
+    BOOST_TEST(error(potential, Nuts{}, "search_from", 0) == "");
+    BOOST_TEST(error(potential, Nuts{}, "search_from", 3) ==
+               "search_from is 3, but no step size is searched for at step 35");
+    BOOST_TEST(error(potential, Nuts{}, "search_from", ~std::uint64_t{0}) == "search_from is -1, which is impossible");
+    const NetworkPotential<double> network(Dense<double>(1, 1), Gaussian<double>::known(1),
+                                           Dataset<double>{normals({12, 1}, 1), normals({12, 1}, 2)});
+    const GibbsPrecision<Sgld> sampler{.sampler = {.step_size = 1e-3}, .hyperprior = {.every = 2}};
+    BOOST_TEST(error(network, sampler, "drawn", 0) == "");
+    BOOST_TEST(error(network, sampler, "drawn", 1) == "drawn is 1, but no precisions are drawn at step 35");
+    BOOST_TEST(error(network, sampler, "drawn", ~std::uint64_t{0}) == "drawn is -1, which is impossible");
 }
 
 // What is saved is the last complete step.
