@@ -144,6 +144,14 @@ std::string different_options(std::string_view saved, std::string_view now, cons
     return text;
 }
 
+// "the saved run has seed 1, this one has 2", or which options of a sampler differ.
+std::string different_text(const std::string& name, const std::string& saved, const std::string& now) {
+    std::string options = different_options(saved, now);
+    if (!options.empty()) return options;
+    const std::string before = now.starts_with(name + " ") ? "" : name + " ";
+    return "the saved run has " + before + saved + ", this one has " + now;
+}
+
 void check_same_run(const TensorFile& file, const RunDescription& about) {
     for (const auto& [name, text] : about) {
         const std::string& saved = metadata_text(file, "run." + name, seal);
@@ -152,10 +160,7 @@ void check_same_run(const TensorFile& file, const RunDescription& about) {
             throw FileError(file.source() +
                             ": the energies at fixed points are not those of the saved run; the model or its data are "
                             "not the same; choose another directory");
-        const std::string before = text.starts_with(name + " ") ? "" : name + " ";
-        const std::string options = different_options(saved, text);
-        throw FileError(file.source() + ": " +
-                        (options.empty() ? "the saved run has " + before + saved + ", this one has " + text : options) +
+        throw FileError(file.source() + ": " + different_text(name, saved, text) +
                         "; to start anew, choose another directory");
     }
 }

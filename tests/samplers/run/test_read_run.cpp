@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_not_read) {
     const auto with = [&](const std::string& path, const std::string& text) {
         const std::string before = contents(path);
         put(path, text);
-        const std::string error = read_error(folder / "run");
+        std::string error = read_error(folder / "run");
         put(path, before);
         return error;
     };

@@ -26,7 +26,7 @@ RunOptions spread(const std::string& directory) {
     return options;
 }
 
-RankResults run_on(int ranks, RunOptions options, Kind kind = Kind::nuts) {
+RankResults run_on(int ranks, const RunOptions& options, Kind kind = Kind::nuts) {
     return on_ranks(ranks, [=](Group& group) {
         RunOptions own = options;
         own.group = &group;
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(an_exception_in_one_chain_stops_all_ranks) {
     const TemporaryDirectory folder;
     arm_files();
     const ResetCalls reset;
-    const auto run_with = [&](int ranks, RunOptions options, const Walk& walk) {
+    const auto run_with = [&](int ranks, const RunOptions& options, const Walk& walk) {
         return on_ranks(ranks, [=](Group& group) {
             RunOptions own = options;
             own.group = &group;
