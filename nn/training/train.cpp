@@ -53,7 +53,7 @@ class Run {
         if (!options.prior.flat() && !bayesian_weights(net).empty())
             throw ValueError("train: prior is " + options.prior.describe() +
                              ", but the network has Bayesian layers, which have priors of their own");
-        if (options.spread) spread_.emplace(net, likelihood, run_data_, options, pass_);
+        if (options.spread) spread_.emplace(net, likelihood, run_data_, options, *options.spread, pass_);
     }
 
     TrainResult operator()() {
@@ -131,7 +131,7 @@ class Run {
     // A run that is resumed leaves the network as it is until it ends.
     void start() {
         detail::RunFacts facts = detail::run_facts<T>(net_, likelihood_, data_, options_, validation_, per_epoch());
-        if (spread_) detail::agree_on_run(facts, data_, options_);
+        if (spread_) detail::agree_on_run(group_, facts, data_, options_);
         validates_ = detail::on_rank_0(group_, [&] { return validation_ != nullptr; });
         asks_ = detail::on_rank_0(group_, [&] { return options_.on_step || options_.on_epoch; });
         const bool saves = detail::on_rank_0(group_, [&] { return !options_.checkpoint.empty(); });

@@ -79,7 +79,7 @@ void add_data_facts(RunFacts& facts, const Dataset<T>& data, const TrainOptions&
 }
 
 template <Real T>
-void agree_on_run(const RunFacts& facts, const Dataset<T>& data, const TrainOptions& options) {
+void agree_on_run(Group& group, const RunFacts& facts, const Dataset<T>& data, const TrainOptions& options) {
     std::map<std::string, std::string> all = facts.options;
     all.erase("validation items");
     all["version of pollen"] = version();
@@ -89,14 +89,14 @@ void agree_on_run(const RunFacts& facts, const Dataset<T>& data, const TrainOpti
     all["shape of an input"] = shape_of_item(data.inputs);
     all["shape of a target"] = shape_of_item(data.targets);
     all["shape of a label"] = shape_of_item(data.labels);
-    for (const auto& [name, text] : all) options.spread->group().agree("the " + name + " of train()", text);
+    for (const auto& [name, text] : all) group.agree("the " + name + " of train()", text);
 }
 
 #define POLLEN_INSTANTIATE(T)                                                                                   \
     template RunFacts run_facts(const Module<T>&, const Likelihood<T>&, const Dataset<T>&, const TrainOptions&, \
                                 const Dataset<T>*, std::int64_t);                                               \
     template void add_data_facts(RunFacts&, const Dataset<T>&, const TrainOptions&, const Dataset<T>*);         \
-    template void agree_on_run(const RunFacts&, const Dataset<T>&, const TrainOptions&);
+    template void agree_on_run(Group&, const RunFacts&, const Dataset<T>&, const TrainOptions&);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)
 

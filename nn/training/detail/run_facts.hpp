@@ -30,9 +30,9 @@ RunFacts run_facts(const Module<T>& net, const Likelihood<T>& likelihood, const 
 template <Real T>
 void add_data_facts(RunFacts& facts, const Dataset<T>& data, const TrainOptions& options, const Dataset<T>* validation);
 
-// A call of the whole group of `options.spread`. Throws a GroupError on all ranks unless they make the same run, but
+// A call of the whole group. Throws a GroupError on all ranks unless they make the same run, but
 // for the validation data, which are those of rank 0.
 template <Real T>
-void agree_on_run(const RunFacts& facts, const Dataset<T>& data, const TrainOptions& options);
+void agree_on_run(Group& group, const RunFacts& facts, const Dataset<T>& data, const TrainOptions& options);
 
 }  // namespace pollen::detail

@@ -17,9 +17,9 @@ enum LeafColumn : std::size_t { cost_column, complexity_column, failed_column, i
 
 template <Real T>
 SpreadStep<T>::SpreadStep(const Module<T>& net, const Likelihood<T>& likelihood, const RunData<T>& data,
-                          const TrainOptions& options, Pass<T>& pass)
+                          const TrainOptions& options, const Spread& spread, Pass<T>& pass)
     : data_(data),
-      spread_(*options.spread),
+      spread_(spread),
       pass_(pass),
       loss_(net, likelihood, data, options, pass),
       batches_(data.data, spread_, {options.batch, options.draw, options.seed, options.augmentation}),

@@ -16,7 +16,7 @@ template <Real T>
 class SpreadStep {
   public:
     SpreadStep(const Module<T>& net, const Likelihood<T>& likelihood, const RunData<T>& data,
-               const TrainOptions& options, Pass<T>& pass);
+               const TrainOptions& options, const Spread& spread, Pass<T>& pass);
 
     struct Losses {
         std::int64_t items = 0;    // of the batch

@@ -113,7 +113,7 @@ inline SpreadEnd train_case(const SpreadCase& c, Group* group, std::int64_t bloc
     TrainOptions options = c.options;
     if (group) options.spread.emplace(*group, spread_items, blocks);
     if (change) change(options);
-    const Dataset<float> mine = group ? all.slice(options.spread->first(), options.spread->count()) : all;
+    const Dataset<float> mine = options.spread ? all.slice(options.spread->first(), options.spread->count()) : all;
     const bool leads = !group || group->rank() == 0;
     SpreadEnd end;
     end.result = train<float>(*net, likelihood, mine, options, c.validates && leads ? &all : nullptr);
