@@ -4,6 +4,7 @@
 #include <pollen/data/io/file.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,12 @@ template <class T>
 Tensor<T> parse_npy(Bytes bytes, const std::string& name, const ReadLimits& limits = {});
 template <class T>
 Tensor<T> read_npy(const std::string& path, const ReadLimits& limits = {});
+
+// Rows first, ..., first + count - 1 of the first axis. The rest of the file is not read, however large it is: a rank
+// of a group reads its share so. Limits are for the rows. Throws a FileError also for a file in Fortran order with more
+// than one axis, whose rows are not in one piece, and a ValueError if the file does not have these rows.
+template <class T>
+Tensor<T> read_npy_rows(const std::string& path, std::int64_t first, std::int64_t count, const ReadLimits& limits = {});
 
 // An NPY file of version 1.0 as NumPy writes it.
 template <class T>

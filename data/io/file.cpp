@@ -1,16 +1,11 @@
 #include <pollen/autograd/support/detail/allocate.hpp>
 #include <pollen/autograd/support/detail/errors_at.hpp>
-#include <pollen/data/io/detail/file_calls.hpp>
 #include <pollen/data/io/detail/file_place.hpp>
 #include <pollen/data/io/detail/memory_budget.hpp>
+#include <pollen/data/io/detail/open_file.hpp>
 #include <pollen/data/io/file.hpp>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 
@@ -18,40 +13,13 @@ namespace pollen {
 
 namespace {
 
-struct Descriptor {
-    int number;
-    ~Descriptor() {
-        if (number >= 0) close(number);
-    }
-};
-
-[[noreturn]] void fail(const std::string& path, const std::string& what) {
-    throw FileError(path + ": " + what + ": " + std::strerror(errno));
-}
-
 std::vector<std::byte> whole_file(const std::string& path, const ReadLimits& limits) {
-    detail::check_path(path);
-    // A pipe would block in open() until somebody writes to it.
-    const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (file.number < 0) fail(path, "cannot be opened");
-    struct stat status {};
-    if (fstat(file.number, &status) != 0) fail(path, "cannot be examined");
-    if (!S_ISREG(status.st_mode)) throw FileError(path + ": is not a regular file");
-    const auto size = static_cast<std::uint64_t>(status.st_size);
-    const detail::MemoryBudget check_size(path, limits, size);
+    const detail::OpenFile file(path);
+    const detail::MemoryBudget check_size(path, limits, file.size());
     std::vector<std::byte> bytes;
-    detail::resize(bytes, static_cast<std::size_t>(size), path);
-    const auto read_some = [&](std::byte* to, std::size_t most) {
-        const ssize_t some = detail::uninterrupted([&] { return read(file.number, to, most); });
-        if (some < 0) fail(path, "cannot be read");
-        return static_cast<std::size_t>(some);
-    };
-    for (std::size_t done = 0; done < bytes.size();) {
-        const std::size_t some = read_some(bytes.data() + done, bytes.size() - done);
-        if (some == 0) throw FileError(path + ": became shorter while it was read");
-        done += some;
-    }
-    if (std::byte more{}; read_some(&more, 1) > 0) throw FileError(path + ": became longer while it was read");
+    detail::resize(bytes, static_cast<std::size_t>(file.size()), path);
+    file.read(0, bytes);
+    file.check_not_longer();
     return bytes;
 }
 
