@@ -299,7 +299,7 @@ class Run {
             });
             return mine;
         });
-        if (found.stopped) throw detail::TrainingStopped();
+        if (found.stopped) detail::stop_training();
         return found.evaluation;
     }
 
@@ -406,7 +406,7 @@ TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& d
             return (*run)();
         });
     } catch (...) {
-        callbacks.rethrow();
+        if (group.size() == 1) callbacks.rethrow();
         throw;
     }
 }

@@ -124,8 +124,7 @@ struct TrainResult {
 // - A rank holds, beside its items, what a single machine would hold (theta, the best theta, the memory of the
 //   optimiser), a gradient for each of its blocks, and 8 bytes for each item of the whole data set.
 // - What one rank throws is a GroupError on all: "rank 2: ..."; items are numbered as in the whole data set. After it,
-//   each network has the parameters that it would have had on a single machine. What a callback throws leaves train()
-//   on rank 0 as it is.
+//   each network has the parameters that it would have had on a single machine.
 template <Real T>
 TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& data, const TrainOptions& options = {},
                   const Dataset<T>* validation = nullptr);

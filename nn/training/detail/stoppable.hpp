@@ -10,9 +10,11 @@ struct TrainingStopped : Error {
     TrainingStopped() : Error("train: stopped") {}
 };
 
+[[noreturn]] inline void stop_training() { throw TrainingStopped(); }
+
 // Throws after Ctrl-C.
 inline void stop_training_if_asked() {
-    if (Interrupt::requested()) throw TrainingStopped();
+    if (Interrupt::requested()) stop_training();
 }
 
 // Calls f(). Returns false if it was stopped.

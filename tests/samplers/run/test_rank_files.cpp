@@ -172,10 +172,10 @@ BOOST_AUTO_TEST_CASE(each_file_system_needs_room) {
     };
     const std::string a = folder / "a", b = folder / "b";
     const std::string all = error({a, a}, a, 1000), mine = error({a, b}, b, 1000);
-    BOOST_TEST(all == "GroupError: rank 0: " + a + ": the files of this run need up to 270 kB");
+    BOOST_TEST(all == "GroupError: rank 0: " + a + ": the files of this run need up to 271 kB");
     BOOST_TEST(error({a, b}, a, 1000) == all);
     BOOST_TEST(mine == "GroupError: rank 1: " + b + ": the files of this run need up to 135 kB");
-    BOOST_TEST(error({a}, a, 1000) == "Error: " + a + ": the files of this run need up to 270 kB");
+    BOOST_TEST(error({a}, a, 1000) == "Error: " + a + ": the files of this run need up to 271 kB");
     BOOST_TEST(error({a, a}, b, 0) == "");
 }
 
