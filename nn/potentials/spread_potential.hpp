@@ -30,7 +30,7 @@ namespace pollen {
 // batch, each block that has items of it. So the bits depend on the number of blocks, but not on the numbers of ranks
 // and threads, and a run may be resumed on another number of ranks. Threads of a rank share its leaves, so there should
 // be a few blocks for each thread. A large network has the leaves one after the other, each with all threads. Beside
-// its items a rank needs memory for 2 log2(blocks) + 4 gradients at most, and in a small network for 4,194,304 numbers
+// its items a rank needs memory for 2 log2(blocks) + 2 gradients at most, and in a small network for 4,194,304 numbers
 // more.
 //
 // Clones share what evaluates, and are evaluated one at a time. On a group of one they are independent.
