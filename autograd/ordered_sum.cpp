@@ -30,6 +30,7 @@ Plan plan_for(const Shares& shares, int rank) {
     const std::int64_t all = shares.leaves(), first = shares.first(rank), last = shares.last(rank);
     Plan plan;
     if (first == last) return plan;
+    plan.own.reserve(static_cast<std::size_t>(last - first));
     for (std::int64_t step = 1; step < all; step *= 2)
         for (std::int64_t i = first / (2 * step) * (2 * step); i < last && i + step < all; i += 2 * step) {
             const std::int64_t j = i + step;
@@ -45,15 +46,15 @@ Plan plan_for(const Shares& shares, int rank) {
     return plan;
 }
 
-std::string wrong_group(const Group& group, const Shares& shares) {
+std::string wrong_group(const char* function, const Group& group, const Shares& shares) {
     return shares.ranks() == group.size() ? ""
-                                          : "ordered_sum: shares for " + std::to_string(shares.ranks()) +
+                                          : std::string(function) + ": shares for " + std::to_string(shares.ranks()) +
                                                 " ranks; the group has " + std::to_string(group.size());
 }
 
 // What is wrong with the arguments on this rank; nothing if all is well.
 std::string fault(const Group& group, const Shares& shares, std::size_t numbers, std::size_t width) {
-    if (shares.ranks() != group.size()) return wrong_group(group, shares);
+    if (shares.ranks() != group.size()) return wrong_group("ordered_sum", group, shares);
     const auto count = static_cast<std::size_t>(shares.count(group.rank()));
     // Not count * width, which may be too large for its type.
     if (width == 0 ? numbers != 0 : numbers / width != count || numbers % width != 0)
@@ -113,7 +114,7 @@ void ordered_sum(Group& group, const Shares& shares, std::span<T> leaves, std::s
     });
 
     std::vector<T> received = room_for<T>(plan.shared, false, width);
-    const bool whole = shares.leaves() > 0 && first == 0 && shares.count(group.rank()) > 0;  // the sum of all is here
+    const bool whole = wrong.empty() && first == 0 && shares.count(group.rank()) > 0;  // the sum of all is here
     Group::Call call(group, name_of<T>(group, "ordered_sum", shares, width), wrong);
     for (std::int64_t begin = 0; begin < width; begin += piece<T>)
         add_up(call, plan.shared, std::min(piece<T>, width - begin), received.data(),
@@ -137,14 +138,14 @@ std::vector<std::int64_t> subtrees_of(const Shares& shares, int rank) {
 template <Real T>
 void add_ordered_sum(Group& group, const Shares& shares, std::span<const std::span<T>> rows, std::int64_t width,
                      std::span<T> to) {
-    std::string wrong = wrong_group(group, shares);
+    std::string wrong = wrong_group("add_ordered_sum", group, shares);
     const std::vector<std::int64_t> begins =
         wrong.empty() ? subtrees_of(shares, group.rank()) : std::vector<std::int64_t>();
     const auto fits = [&](std::span<T> numbers) { return std::ssize(numbers) == width; };
     if (wrong.empty() && (rows.size() != begins.size() || !std::all_of(rows.begin(), rows.end(), fits) ||
                           (group.rank() == 0 && !fits(to))))
-        wrong = "add_ordered_sum: " + std::to_string(begins.size()) + " rows of " + std::to_string(width) +
-                " numbers are needed, and on rank 0 as many numbers to add them to";
+        wrong = "add_ordered_sum: " + std::to_string(begins.size()) + " row" + (begins.size() == 1 ? "" : "s") +
+                " of " + std::to_string(width) + " numbers needed, and on rank 0 as many numbers to add them to";
     const Plan plan = wrong.empty() && width > 0 ? plan_for(shares, group.rank()) : Plan();
     const int owner = wrong.empty() && shares.leaves() > 0 ? shares.owner(0) : 0;
     const auto row = [&](std::int64_t leaf) {

@@ -30,7 +30,7 @@ namespace pollen {
 template <Real T>
 void ordered_sum(Group& group, const Shares& shares, std::span<T> leaves, std::span<T> sum);
 
-// A share of the leaves consists of a few whole subtrees: the first leaves of the largest of them, from left to right.
+// Returns the first leaf of each of the largest whole subtrees that make up the share of a rank, from left to right.
 // There are at most 2 log2(leaves).
 std::vector<std::int64_t> subtrees_of(const Shares& shares, int rank);
 

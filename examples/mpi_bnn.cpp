@@ -1,9 +1,10 @@
-// The posterior of a network whose data are spread over the processes of an MPI job: no process has all digits.
+// The posterior of a network whose data are spread over the processes of an MPI job.
 //
 //     ./run mpi 2 mpi_bnn
 //
 // Full-batch HMC on the weights of a network (784-30-10, tanh, 23,860 weights, prior N(0, 0.3^2)) that learns 5,000
-// digits. The digits are cut into 64 blocks, and each process reads and keeps its share of them. Process 0 makes the
+// digits. The digits are cut into 64 blocks, and each process keeps its share of them. (Of data that are
+// larger than its memory a process would read its share alone, for example by read_npy_rows().) Process 0 makes the
 // steps of HMC; for each gradient it sends the weights to the others, and the gradients of all blocks are added up in
 // the same order on any number of processes. So the draws are the same, to the last bit.
 //

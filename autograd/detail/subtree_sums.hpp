@@ -33,15 +33,14 @@ class SubtreeSums {
         for (std::size_t row = rows_.size(); row-- > 0;) free_.push_back(row);
     }
 
-    // Adds the next `count` leaves: side by side, so that threads share them, or one after the other. leaf(k, to)
-    // returns the number of the k-th of them and adds its row to `to`. If leaves throw, this throws what the first of
-    // them threw.
+    // Adds the next `count` leaves, which threads share. leaf(k, to) returns the number of the k-th of them and adds
+    // its row to `to`. If leaves throw, this throws what the first of them threw.
     template <class Leaf>
-    void add(std::int64_t count, const Leaf& leaf, bool side_by_side = true) {
+    void add(std::int64_t count, const Leaf& leaf) {
         leaves_.clear();
         for (std::int64_t k = 0; k < count; ++k) leaves_.push_back(take_row());
         errors_.assign(leaves_.size(), nullptr);
-        parallel_for(count, side_by_side ? 1 : count, [&](std::int64_t begin, std::int64_t end) {
+        parallel_for(count, 1, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t k = begin; k < end; ++k) {
                 Row& row = rows_[leaves_[static_cast<std::size_t>(k)]];
                 const std::span<T> to = numbers_of(row);
@@ -78,7 +77,7 @@ class SubtreeSums {
     }
     std::vector<std::span<double>> numbers() {
         std::vector<std::span<double>> result;
-        for (const Sum& sum : sums_) result.push_back(std::span(&rows_[sum.row].number, 1));
+        for (const Sum& sum : sums_) result.emplace_back(&rows_[sum.row].number, 1);
         return result;
     }
 

@@ -15,7 +15,9 @@ int threads_of_rank(MPI_Comm all) {
     int uses[CPU_SETSIZE] = {};
     cpu_set_t cores;
     CPU_ZERO(&cores);
-    sched_getaffinity(0, sizeof cores, &cores);
+    // It fails on a machine with more cores than a mask has. Then all processes count as bound to all of them.
+    const bool known = sched_getaffinity(0, sizeof cores, &cores) == 0;
+    if (!known) CPU_SET(0, &cores);
     for (std::size_t core = 0; core < CPU_SETSIZE; ++core) uses[core] = CPU_ISSET(core, &cores) ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, uses, CPU_SETSIZE, MPI_INT, MPI_SUM, machine);
     MPI_Comm_free(&machine);
@@ -23,6 +25,7 @@ int threads_of_rank(MPI_Comm all) {
     for (std::size_t core = 0; core < CPU_SETSIZE; ++core)
         if (CPU_ISSET(core, &cores)) share += 1.0 / uses[core];
     // A little more than the share, which may be 1.9999 because of the rounding.
+    if (!known) share *= thread_count();
     return std::clamp(static_cast<int>(share + 1e-6), 1, thread_count());
 }
 

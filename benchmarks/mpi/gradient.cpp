@@ -38,7 +38,7 @@ void row(const char* what, double time, double base) {
 }
 
 void measure(Group& group, std::int64_t items, std::int64_t block_count) {
-    constexpr int rounds = 5;
+    constexpr int rounds = 10;
     const Dataset<float> digits = random_images(items);
     const Spread spread(group, items, block_count), alone(Group::alone(), items, block_count);
     const SpreadPotential<float> together(part_of(digits, spread), spread);
@@ -61,13 +61,10 @@ void measure(Group& group, std::int64_t items, std::int64_t block_count) {
             best_sum = std::min(best_sum, seconds([&] {
                                     part.prior(theta, gradient);
                                     sums.begin(alone.shares(), 0, std::ssize(theta));
-                                    for (std::int64_t k = 0; k < alone.blocks(); k += 4)
-                                        sums.add(
-                                            std::min<std::int64_t>(4, alone.blocks() - k),
-                                            [&](std::int64_t i, std::span<float> to) {
-                                                return part.likelihood(theta, items_of(k + i), 1, to);
-                                            },
-                                            false);
+                                    for (std::int64_t k = 0; k < alone.blocks(); ++k)
+                                        sums.add(1, [&](std::int64_t, std::span<float> to) {
+                                            return part.likelihood(theta, items_of(k), 1, to);
+                                        });
                                     add_to<float>(gradient.data(), sums.rows()[0].data(), std::ssize(gradient));
                                 }));
             if (gradient != same) throw Error("the same sum has another gradient");

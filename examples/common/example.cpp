@@ -168,6 +168,10 @@ int Example::fail(const std::string& name, const std::string& what) const {
 
 // Calls f(), and says how it ended.
 int Example::end(const std::string& name, pollen::Group& group, const std::function<void()>& f) const {
+    const auto fail_on = [&](const std::string& what) {
+        if (group.size() > 1) group.fail(name + ": " + what);
+        return fail(name, what);
+    };
     try {
         f();
     } catch (const Interrupted& stopped) {
@@ -180,13 +184,12 @@ int Example::end(const std::string& name, pollen::Group& group, const std::funct
     } catch (const pollen::GroupError&) {
         throw;  // all ranks have it
     } catch (const pollen::Error& error) {
-        if (group.size() > 1) group.fail(name + ": " + error.what());
-        return fail(name, error.what());
+        return fail_on(error.what());
     } catch (const fs::filesystem_error& error) {
-        return fail(name, error.code().message() + ": " + error.path1().string() +
-                              "; --out takes a directory that can be written");
+        return fail_on(error.code().message() + ": " + error.path1().string() +
+                       "; --out takes a directory that can be written");
     } catch (const std::bad_alloc&) {
-        return fail(name, "there is not enough memory for these options");
+        return fail_on("there is not enough memory for these options");
     }
     if (leads_) std::printf("\nResults are in %s.\n", out_.c_str());
     return 0;

@@ -162,7 +162,7 @@ void ModelPotential<T>::check_itemwise() {
     for (std::uint64_t point = 1; point <= tried_points; ++point) {
         fill_point(point, std::span(theta));
         const auto call_with = [&](std::span<const std::int64_t> batch) {
-            const Added added = Trial::call(*this, theta, batch);
+            Added added = Trial::call(*this, theta, batch);
             if (!model_.asked_ || added.likelihoods.empty())
                 refuse("the function adds no likelihood of batch() or rows()");
             return added;

@@ -86,7 +86,7 @@ class Potential {
 
     // Calls f(), which may evaluate the potential. If it is evaluated by the ranks of a group together
     // (SpreadPotential), all ranks call lead(); then f() is called on rank 0 alone, and the others help until it
-    // returns.
+    // returns. f makes no calls of the group.
     virtual void lead(const std::function<void()>& f) const { f(); }
     // Whether this potential and its clones are evaluated one at a time, each with all threads.
     virtual bool one_at_a_time() const { return false; }

@@ -55,7 +55,7 @@ class SpreadPotential<T>::Engine {
                     "that evaluates it, on all ranks");
             theta_.assign(theta.begin(), theta.end());
             batch_.assign(batch.begin(), batch.end());
-            exchange({.what = Command::evaluate, .gradient = !gradient.empty(), .batch = std::ssize(batch)});
+            exchange({.what = Command::compute, .gradient = !gradient.empty(), .batch = std::ssize(batch)});
         }
         return sum_(theta, !gradient.empty(), gradient, batch, temperature);
     }
@@ -92,7 +92,7 @@ class SpreadPotential<T>::Engine {
 
   private:
     struct Command {
-        enum : std::int64_t { done, failed, evaluate };
+        enum : std::int64_t { done, failed, compute };
         std::int64_t what = done, gradient = 0, batch = 0;
     };
 
@@ -108,7 +108,7 @@ class SpreadPotential<T>::Engine {
         {
             Group::Call call(group(), name_);
             call.broadcast(0, std::as_writable_bytes(std::span(&command, 1)));
-            if (command.what == Command::evaluate) call.broadcast(0, std::as_writable_bytes(std::span(theta_)));
+            if (command.what == Command::compute) call.broadcast(0, std::as_writable_bytes(std::span(theta_)));
         }
         batch_.resize(static_cast<std::size_t>(command.batch));
         if (command.batch > 0) group().broadcast(std::span(batch_));

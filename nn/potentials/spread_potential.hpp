@@ -18,7 +18,7 @@ namespace pollen {
 //
 // Rank 0 leads: it runs the samplers and decides by the clock, by files and by Ctrl-C. The others compute their share
 // of each energy and gradient that it asks for. The prior and its temperature are those of rank 0. run_chains() sees to
-// that; what else evaluates the potential is called inside lead(), on all ranks:
+// that. Any other code that evaluates the potential goes inside lead(), which all ranks call:
 //
 //     potential.lead([&] { error = check_gradient(*potential.clone(), theta).error; });  // rank 0 has the error
 //
@@ -26,11 +26,11 @@ namespace pollen {
 // evaluate its items, evaluate() throws a GroupError "rank 3: ..." on rank 0, and the others go on serving. Ctrl-C is
 // left to rank 0 while the others serve.
 //
-// Each block of the Spread is a leaf of the sum over the items, which are added up in the order of ordered_sum(); of a
-// batch, each block that has items of it. So the bits depend on the number of blocks, but not on the numbers of ranks
-// and threads, and a run may be resumed on another number of ranks. Threads of a rank share its leaves, so there should
-// be a few blocks for each thread. A large network has the leaves one after the other, each with all threads. Beside
-// its items a rank needs memory for 2 log2(blocks) + 4 gradients at most, and in a small network for 4,194,304 numbers
+// The leaves of the sum are the blocks of the Spread; for a batch, the blocks that have items of it. They are added up
+// in the order of ordered_sum(). So the bits depend on the number of blocks, but not on the numbers of ranks and
+// threads, and a run may be resumed on another number of ranks. Threads of a rank share its leaves, so there should be
+// a few blocks for each thread. A large network has the leaves one after the other, each with all threads. Beside its
+// items a rank needs memory for 2 log2(blocks) + 2 gradients at most, and in a small network for 4,194,304 numbers
 // more.
 //
 // Clones share what evaluates, and are evaluated one at a time. On a group of one they are independent.

@@ -93,8 +93,8 @@ BOOST_AUTO_TEST_CASE(errors) {
             [&] { add_ordered_sum<double>(alone, shares, rows, width, std::span(sum).first(to)); });
     };
     BOOST_TEST(of_rows(Shares({0, 2}), 3, 3) ==
-               "add_ordered_sum: 1 rows of 3 numbers are needed, and on rank 0 as many numbers to add them to");
-    BOOST_TEST(of_rows(Shares({0, 1, 2}), 3, 3) == "ordered_sum: shares for 2 ranks; the group has 1");
+               "add_ordered_sum: 1 row of 3 numbers needed, and on rank 0 as many numbers to add them to");
+    BOOST_TEST(of_rows(Shares({0, 1, 2}), 3, 3) == "add_ordered_sum: shares for 2 ranks; the group has 1");
 
     // One rank of three has too few.
     std::vector<std::string> thrown(3);
@@ -106,6 +106,16 @@ BOOST_AUTO_TEST_CASE(errors) {
     });
     for (const std::string& text : thrown)
         BOOST_TEST(text == "rank 1: ordered_sum: 5 numbers for a share of 2 leaves of 3 numbers each");
+
+    // Shares for fewer ranks than there are.
+    run_group(3, [&](Group& group) {
+        std::vector<double> own(6), all(3);
+        thrown[static_cast<std::size_t>(group.rank())] = error_of<GroupError>([&] {
+            ordered_sum(group, Shares({0, 2, 4}), std::span(own), std::span(all));
+        });
+    });
+    for (const std::string& text : thrown)
+        BOOST_TEST(text == "rank 0: ordered_sum: shares for 2 ranks; the group has 3");
 
     // Ranks that do not agree on the shares.
     const std::vector<Shares> shares{Shares({0, 2, 5}), Shares({0, 3, 5})};

@@ -53,6 +53,17 @@ add_failing_mpi_test(throw 3 "rank 2 of 3: this rank alone knows")
 add_failing_mpi_test(fail 4 "the ranks do not agree on the seed: ranks 0 and 1: \"0\"; ranks 2 and 3: \"1\"")
 add_failing_mpi_test(leave 3 "the ranks make different calls: rank 0: the end of run_mpi; ranks 1 and 2: barrier")
 
+# The examples that can be spread over processes.
+if(POLLEN_BUILD_EXAMPLES)
+    foreach(name mpi_chains mpi_bnn)
+        add_test(NAME mpi.example.${name}
+                 COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/mpi/example_on_ranks.py 3
+                         ${PROJECT_BINARY_DIR}/examples/${name} ${CMAKE_CURRENT_SOURCE_DIR}/examples/exact/${name}
+                         ${CMAKE_CURRENT_BINARY_DIR}/examples_on_ranks/${name} ${mpirun} ${MPIEXEC_EXECUTABLE})
+        set_tests_properties(mpi.example.${name} PROPERTIES TIMEOUT 120 PROCESSORS 2)
+    endforeach()
+endif()
+
 # Chains over the ranks.
 foreach(ranks 1 2 3 4 7)
     foreach(way "" .tcp)

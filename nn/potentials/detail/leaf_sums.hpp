@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/autograd/detail/subtree_sums.hpp>
 #include <pollen/autograd/detail/tree_sum.hpp>
 #include <pollen/autograd/kernels/map.hpp>
 #include <pollen/autograd/parallel.hpp>
@@ -87,11 +88,7 @@ class LeafSums {
         });
         // The whole tree for a stretch of the gradient, which stays in the cache.
         parallel_for(static_cast<std::int64_t>(n), stretch, [&](std::int64_t begin, std::int64_t end) {
-            const auto sum = [&](T* to, const T* from) {
-                kernels::map_serial(
-                    end - begin, to, [](const auto& a, const auto& b) { return a + b; }, kernels::Stream<T>{to},
-                    kernels::Stream<T>{from});
-            };
+            const auto sum = [&](T* to, const T* from) { add_to(to, from, end - begin); };
             T* first = gradients_.data() + begin;
             const auto at = [&](std::int64_t k) { return first + k * static_cast<std::int64_t>(stride); };
             tree_sum(leaves, [&](std::int64_t i, std::int64_t j) { sum(at(i), at(j)); });

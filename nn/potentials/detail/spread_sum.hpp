@@ -44,20 +44,16 @@ class SpreadSum {
     }
 
   private:
-    // Adds `count` leaves, as many at once as there may be gradients. items(k) are those of the k-th. A few leaves of a
-    // large potential are added up together, since that takes less memory traffic.
+    // Adds `count` leaves, as many at once as there may be gradients. items(k) are those of the k-th.
     template <class ItemsOf>
     void add(std::int64_t count, std::span<const T> theta, double scale, const ItemsOf& items) {
         const std::int64_t room = ItemBlocks::most_gradients / std::max<std::int64_t>(1, part_.size());
-        const std::int64_t most = part_.large() ? 4 : std::clamp<std::int64_t>(room, 1, ItemBlocks::most_leaves);
+        const std::int64_t most = part_.large() ? 1 : std::clamp<std::int64_t>(room, 1, ItemBlocks::most_leaves);
         for (std::int64_t done = 0; done < count; done += most)
-            sums_.add(
-                std::min(most, count - done),
-                [&](std::int64_t k, std::span<T> to) {
-                    const auto& of_leaf = items(done + k);
-                    return part_.likelihood(theta, of_leaf, scale, to);
-                },
-                !part_.large());
+            sums_.add(std::min(most, count - done), [&](std::int64_t k, std::span<T> to) {
+                const auto& of_leaf = items(done + k);
+                return part_.likelihood(theta, of_leaf, scale, to);
+            });
     }
 
     void add_all(std::span<const T> theta) {
