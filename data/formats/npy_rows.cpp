@@ -12,6 +12,7 @@ namespace pollen {
 namespace {
 
 constexpr std::uint64_t most_header = 1 << 16;
+constexpr std::uint64_t most_piece = 4 << 20;  // bytes that are read at once; a row may have more
 
 // The bytes of a row. Throws a FileError unless the file has as many bytes as its header says.
 std::uint64_t bytes_of_row(const detail::NpyHeader& header, const std::string& path, std::uint64_t file_bytes) {
@@ -41,20 +42,31 @@ Tensor<T> rows_of(const std::string& path, std::int64_t first, std::int64_t coun
         static_cast<std::uint64_t>(count) > header.sizes[0] - static_cast<std::uint64_t>(first))
         throw ValueError("read_npy_rows: " + path + " has " + std::to_string(header.sizes[0]) + " rows; " +
                          std::to_string(count) + " rows from row " + std::to_string(first) + " on are not all there");
-    // A file of these rows alone.
     std::vector<std::int64_t> sizes(header.sizes.begin(), header.sizes.end());
     sizes[0] = count;
-    const std::string descr =
-        (header.big_endian ? ">" : "<") + std::string(1, header.kind) + std::to_string(header.item_bytes);
-    const std::string top =
-        detail::npy_header_text(header.kind == 'b' ? "|b1" : descr, Shape{std::span<const std::int64_t>(sizes)});
-    const std::string name = path + " (from row " + std::to_string(first) + " on)";
-    const std::uint64_t size = top.size() + static_cast<std::uint64_t>(count) * row;
-    detail::MemoryBudget budget(name, limits, size);
-    detail::resize(bytes, static_cast<std::size_t>(size), name);
-    std::memcpy(bytes.data(), top.data(), top.size());
-    file.read(header.data_at + static_cast<std::uint64_t>(first) * row, std::span(bytes).subspan(top.size()));
-    return detail::parse_npy<T>(bytes, name, budget);
+    detail::MemoryBudget budget(path, limits, static_cast<std::uint64_t>(count) * row);
+    budget.take("the rows",
+                {row / static_cast<std::uint64_t>(header.item_bytes), static_cast<std::uint64_t>(count), sizeof(T)});
+    Tensor<T> all = Tensor<T>::empty(Shape{std::span<const std::int64_t>(sizes)});
+    // Piece by piece, each as a file of its own.
+    const std::string descr = header.kind == 'b' ? "|b1"
+                                                 : (header.big_endian ? ">" : "<") + std::string(1, header.kind) +
+                                                       std::to_string(header.item_bytes);
+    const auto most =
+        static_cast<std::int64_t>(std::max<std::uint64_t>(1, most_piece / std::max<std::uint64_t>(1, row)));
+    T* to = all.fresh_data();
+    for (std::int64_t done = 0; done < count; done += sizes[0]) {
+        sizes[0] = std::min(most, count - done);
+        const std::string top = detail::npy_header_text(descr, Shape{std::span<const std::int64_t>(sizes)});
+        const std::string name = path + " (from row " + std::to_string(first + done) + " on)";
+        detail::resize(bytes, top.size() + static_cast<std::size_t>(sizes[0]) * static_cast<std::size_t>(row), name);
+        std::memcpy(bytes.data(), top.data(), top.size());
+        file.read(header.data_at + static_cast<std::uint64_t>(first + done) * row,
+                  std::span(bytes).subspan(top.size()));
+        const Tensor<T> piece = parse_npy<T>(bytes, name);
+        to = std::copy(piece.begin(), piece.end(), to);
+    }
+    return all;
 }
 
 }  // namespace
