@@ -137,10 +137,10 @@ Weighted walk(int d, std::int64_t evaluations, std::uint64_t seed) {
     return {s.mean, s.mcse, ess_mean(squares)};
 }
 
-// A power of ten, as text: 3e-07.
+// A number of any size, as text: 44000, 0.012 or 3e-07.
 std::string power(double x) {
     char text[30];
-    std::snprintf(text, sizeof text, x > 0.001 ? "%.2g" : "%.0e", x);
+    std::snprintf(text, sizeof text, x > 99 ? "%.0f" : x > 0.001 ? "%.2g" : "%.0e", x);
     return text;
 }
 

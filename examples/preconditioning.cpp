@@ -104,12 +104,14 @@ void descent(const Example& example) {
     std::printf("1. Steps of descent until U is a millionth\n");
     const double best = 2 / (1 + stiff), keeps = (stiff - 1) / (stiff + 1);
     const std::vector<double> one{1, 0, 0, 1}, diagonal{1, 0, 0, 1 / stiff}, full = Valley{true}.inverse();
-    // In the turned valley both diagonal curvatures are 50.5, so that no diagonal G is better than a number.
+    // In the turned valley both numbers on the diagonal of the curvature are this mean, so that a diagonal G is a
+    // number.
+    constexpr double mean = (1 + stiff) / 2;
     ResultTable table({"valley", "steps", "by the law"});
     for (const Descent& d :
          {Descent{"plain", {}, best, one, keeps}, Descent{"G = 1 / curvature", {}, 0.5, diagonal, 0.5},
           Descent{"turned, plain", {true}, best, one, keeps},
-          Descent{"turned, best diagonal G", {true}, best, one, keeps},
+          Descent{"turned, diagonal G", {true}, best * mean, {1 / mean, 0, 0, 1 / mean}, keeps},
           Descent{"turned, full G", {true}, 0.5, full, 0.5}}) {
         const std::vector<Point> path = descend(d.valley, d.rate, d.G, 2000);
         std::size_t steps = 0;
