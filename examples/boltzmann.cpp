@@ -12,20 +12,25 @@
 // the prior, the last term, is needed. With two hidden units all of it is known exactly (boltzmann/exact.hpp).
 //
 //     1  temperature: the mean energy <E>, and the heat capacity d<E> / dT = Var(E) / T^2
-//     2  symmetry: hidden units can change places, and change sign with what follows them; a network of n units has
+//     2  entropy: exp(-E / T) is the law with the least free energy F = U - T S, U its mean energy and S its entropy.
+//     The
+//        same at T = 1: -F is the log evidence, and the evidence bound of variational inference is -F of another law
+//     3  symmetry: hidden units can change places, and change sign with what follows them; a network of n units has
 //        n! 2^n images, all with the same energy
-//     3  so the posterior of two units flows in eight rivers. A sampler that walks stays in the one that it met first
+//     4  so the posterior of two units flows in eight rivers. A sampler that walks stays in the one that it met first
 //        (Metropolis et al., Equation of state calculations by fast computing machines, 1953); tempering comes to all
 //        (Swendsen & Wang, Replica Monte Carlo simulation of spin glasses, 1986)
-//     4  momenta (Duane et al., Hybrid Monte Carlo, 1987): p(theta, p) ~ exp(-E - p.p / 2). The original tour
+//     5  momenta (Duane et al., Hybrid Monte Carlo, 1987): p(theta, p) ~ exp(-E - p.p / 2). The original tour
 //        has a plus before p.p / 2. That has no finite integral, and a sampler that accepts by it is too cold: along a
 //        trajectory E + p.p / 2 stays what it is, so steps that leave exp(-E) as it is are accepted with
 //        min(1, exp(-2 dE)), and what comes out is exp(-3 E): T = 1/3.
 //
-// Expected output: four tables and the figure boltzmann. <E> = 14.816 at T = 1; the heat capacity is about 2 = 4/2 as
-// long as the valleys are quadratic in the four weights, and more where they melt into each other. Metropolis and NUTS
-// stay in one river a chain; tempering comes to all eight, with 1/8 of the draws in each; the prediction f is the same
-// by all three. <E> = 13.496, that of T = 1/3, by the sampler with the wrong sign.
+// Expected output: five tables and the figures boltzmann and boltzmann_entropy. <E> = 14.816 at T = 1; the heat
+// capacity is about 2 = 4/2 as long as the valleys are quadratic in the four weights, and more where they melt into
+// each other. U - S, the free energy at T = 1, is least for the law at T = 1: 12.470. Metropolis and NUTS stay in one
+// river a chain; tempering comes to all eight, with 1/8 of the draws in each; the prediction f is the same by all
+// three. <E> = 13.496, that of T = 1/3, by the sampler with the wrong sign.
+#include "boltzmann/entropy.hpp"
 #include "boltzmann/exact.hpp"
 #include "boltzmann/heat.hpp"
 #include "boltzmann/network.hpp"
@@ -144,12 +149,15 @@ void draw_energies(Panel& panel, const Tensor<double>& right, const Tensor<doubl
 constexpr const char* closing = R"(
 1 The mean energy is that of four quadratic terms, T/2 each, while it is cold; where the valleys melt into each other
   the heat capacity rises above 2, as it does where ice melts.
-2 All images of a network have the same energy, up to rounding: modes come in families of n! 2^n, here in eights, of
+2 Heat adds energy and entropy. U - S, the free energy at T = 1, is least for the law at T = 1: those that are hotter
+  pay more in energy than they gain in entropy, and the one that is colder the other way round. The gain of entropy that
+  is measured comes from the energies of draws alone.
+3 All images of a network have the same energy, up to rounding: modes come in families of n! 2^n, here in eights, of
   which each is one river.
-3 R-hat of w1 says that Metropolis and NUTS did not come from river to river, and the shares of tempering are 1/8 each,
+4 R-hat of w1 says that Metropolis and NUTS did not come from river to river, and the shares of tempering are 1/8 each,
   as they must be. But R-hat and mean of the prediction f are as good for a chain in one river: all eight have the same
   water. Modes that are images of each other cost nothing; others, which differ in what they predict, would.
-4 With the wrong sign a sampler looks right and is not: it draws at T = 1/3. (And where leapfrog steps are so large that
+5 With the wrong sign a sampler looks right and is not: it draws at T = 1/3. (And where leapfrog steps are so large that
   trajectories fail, it is hot: those gain more in p.p than in E, and are accepted.)
 )";
 
@@ -192,6 +200,7 @@ int main(int argc, char** argv) {
             table.save(example.path(name));
         };
         show(table_of_temperatures(heats), "boltzmann_temperature");
+        show(table_of_entropies(heats), "boltzmann_entropy");
         show(table_of_symmetries(example.seed), "boltzmann_symmetry");
         show(table_of_rivers({{"Metropolis", walk}, {"NUTS", nuts}, {"tempering", tempered[0]}}), "boltzmann");
         show(table_of_signs(right, wrong), "boltzmann_sign");
@@ -205,6 +214,11 @@ int main(int argc, char** argv) {
         draw_draws(plane(figure, "Tempering, T = 1: eight chains"), tempered[0]);
         draw_energies(figure.panel("HMC with either sign of p.p / 2", "energy E", "density"), right, wrong);
         figure.save();
+        Figure entropies(example.path("boltzmann_entropy"), 2);
+        Panel& balance = entropies.panel("Energy against entropy", "temperature T", "energy");
+        draw_entropies(balance, entropies.panel("Free energy of a law that is too cold or too hot",
+                                                "temperature of the law", "F / T above the least"));
+        entropies.save();
         std::printf("%s", closing);
     });
 }

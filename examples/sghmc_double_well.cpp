@@ -6,8 +6,9 @@
 //     1  two wells, U = -2x^2 + x^4: HMC along noisy gradients draws from another law; with friction it is right
 //     2  U = x^2 / 2: noise drives the energy up without end; friction takes out what noise puts in
 //     3  two correlated numbers: SGLD and SGHMC, how fast they move and how wrong they are
+//     4  momentum descent with noise of any size: for which size it is a sampler (sghmc_double_well/first_attempt.hpp)
 //
-// Expected output: a table and a figure for each, sghmc_double_well, sghmc_phase_space and sghmc_or_sgld. The naive
+// Expected output: four tables and three figures, sghmc_double_well, sghmc_phase_space and sghmc_or_sgld. The naive
 // sampler's total variation is 0.14, the others' is what 80,000 draws leave to chance, about 0.01. The energy that
 // noise drives up goes from 0.5 to 21 (its law: 19), with friction it is 1. Where both err by 0.02, the autocorrelation
 // time of x is some 140 gradients for SGLD and 9 for SGHMC.
@@ -17,6 +18,7 @@
 #include "common/stage.hpp"
 #include "common/table.hpp"
 #include "sghmc_double_well/dynamics.hpp"
+#include "sghmc_double_well/first_attempt.hpp"
 #include "sghmc_double_well/histogram.hpp"
 #include "sghmc_double_well/laws.hpp"
 #include "sghmc_double_well/noisy.hpp"
@@ -259,5 +261,6 @@ int main(int argc, char** argv) {
         two_wells(example, draws);
         phase_space(example, steps);
         correlated(example, walk);
+        first_attempt(example, walk);
     });
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 
 Valley::Valley(double w1, double w2) {
     double h11 = 1 / (prior_sd * prior_sd), h22 = h11, h12 = 0, g1 = 0, g2 = 0, yy = 0;
@@ -28,11 +29,17 @@ Valley::Valley(double w1, double w2) {
 
 double Valley::log_weight(double T) const { return -lowest / T - pollen::math::log(determinant) / 2; }
 
-// Calls use(valley, weight) on cells of a quarter of the plane, the others being its images. Cells grow with
-// w = 0.1 sinh(u). Weights are those of exp(-E / T), not normalised.
+// Cells of a quarter of the plane, the others being its images. They grow with w = 0.1 sinh(u), and have this width of
+// u.
+constexpr int cells = 100;
+static double width_of_cells(double T) {
+    const double most = 140 * std::sqrt(T);
+    return pollen::math::log(most + std::sqrt(most * most + 1)) / cells;
+}
+
+// Calls use(valley, weight) on all cells. Weights are those of exp(-E / T), not normalised.
 static void each_valley(double T, const std::function<void(const Valley&, double)>& use) {
-    constexpr int cells = 100;
-    const double most = 140 * std::sqrt(T), width = pollen::math::log(most + std::sqrt(most * most + 1)) / cells;
+    const double width = width_of_cells(T);
     for (int i = 0; i < cells; ++i)
         for (int j = 0; j < cells; ++j) {
             const double u1 = (i + 0.5) * width, u2 = (j + 0.5) * width;
@@ -53,7 +60,10 @@ Exact exact(double T) {
         f += p * valley.f;
         lowest = std::min(lowest, valley.lowest);
     });
-    return {e / z, (ee / z - e / z * e / z) / (T * T), f / z, lowest};
+    // Four quarters; dw = 0.1 cosh(u) du; the integral over v is 2 pi T / sqrt(det H); and exp(12 / T) is taken back.
+    const double width = width_of_cells(T), cell = 4 * 0.01 * width * width;
+    const double log_z = pollen::math::log(z * cell * 2 * std::numbers::pi * T) - 12 / T;
+    return {e / z, (ee / z - e / z * e / z) / (T * T), f / z, lowest, -T * log_z};
 }
 
 std::vector<double> energy_density(double T, const std::vector<double>& energies) {

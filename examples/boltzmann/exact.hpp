@@ -21,6 +21,9 @@ struct Exact {
     double heat_capacity;  // Var(E) / T^2
     double f;              // <f(probe)>
     double lowest;         // the least E on the grid
+    double free_energy;    // F = -T log Z, Z the integral of exp(-E / T) over all weights
+
+    double entropy(double T) const { return (energy - free_energy) / T; }
 };
 Exact exact(double T);
 

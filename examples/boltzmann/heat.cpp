@@ -12,6 +12,7 @@ using namespace pollen;
 Heat::Heat(const Draws& draws) : T(draws.temperature) {
     Tensor<double> e = draws.statistic(&ChainRecord::energy);
     for (double& x : e.mutable_values()) x *= T;
+    energies = e;
     energy = summarise(Chains(e));
     capacity = energy.sd * energy.sd / (T * T);
     error = 2 * energy.sd * mcse_sd(e) / (T * T);

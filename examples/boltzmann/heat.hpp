@@ -10,6 +10,7 @@
 // What draws at a temperature say of the energy: its mean, and the heat capacity C = Var(E) / T^2.
 struct Heat {
     double T;
+    pollen::Tensor<double> energies;  // (chains, draws)
     pollen::QuantitySummary energy;
     double capacity, error;
 
