@@ -106,8 +106,11 @@ void Panel::heat(const Numbers& x, const Numbers& y, const Numbers& z) {
 
 void Panel::categories(const std::vector<std::string>& names) {
     std::string tics = "set xtics (";
-    for (std::size_t k = 0; k < names.size(); ++k)
-        tics += (k ? ", " : "") + in_quotes(names[k]) + " " + std::to_string(k);
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        std::string format;  // gnuplot reads a tic's label as a format
+        for (const char c : names[k]) format += c == '%' ? std::string("%%") : std::string(1, c);
+        tics += (k ? ", " : "") + in_quotes(format) + " " + std::to_string(k);
+    }
     set(tics + ")");
     set("set xrange [-0.6:" + text_of(static_cast<double>(names.size()) - 0.4) + "]");
 }

@@ -1,28 +1,11 @@
 #pragma once
 
-#include <pollen/nn/potentials/potential.hpp>
+#include "climb.hpp"
 
-#include <cstdint>
-#include <vector>
+// Variational inference with Gaussians, for any potential, on its scale without bounds.
 
-struct GaussianFitOptions {
-    std::vector<double> start;   // the first mean
-    double sd = 0.05;            // the first width
-    std::int64_t rank = 0;       // columns of V; 0: mean field
-    std::int64_t steps = 10000;  // and as many again for the columns
-    double rate = 0.02;          // of Adam, along a cosine to 0
-    std::int64_t draws = 1000;
-    std::uint64_t seed = 1;
-};
+// theta = mu + softplus(rho) eps with eps normal: independent numbers, around `mean` with `sd`.
+Family mean_field_family(const std::vector<double>& mean, double sd);
 
-struct GaussianFit {
-    pollen::Tensor<double> mu, rho, factors;  // factors: (rank, size)
-    pollen::Tensor<double> draws;             // (draws, value_count): the values of the potential at draws from q
-    pollen::Tensor<double> elbo;              // (1, draws): -U(theta) - log q(theta) at them
-    double seconds = 0;                       // that the fit took
-};
-
-// Variational inference for any potential, on its scale without bounds: q is theta = mu + softplus(rho) eps + V z with
-// eps and z normal. Adam climbs the ELBO E_q[-U(theta) - log q(theta)] along the gradient at one draw a step, first
-// without V. Throws Interrupted on Ctrl-C.
-GaussianFit fit_gaussian(pollen::Potential<double>& potential, const GaussianFitOptions& options);
+// theta = mu + softplus(rho) eps + V z with z normal, too. It starts at a fitted mean field, with these rows of V'.
+Family low_rank_family(const Family& mean_field, pollen::Tensor<double> rows);

@@ -37,7 +37,7 @@ void draw_mark(Panel& panel, const std::string& label, double mean, double sd, d
 
 // Densities of log10 |x|, so that narrow ones far apart fit on one axis. (As published the hybrid's x may be negative.)
 void draw_density(Panel& panel, const Methods& methods, const std::string& name, double low, double high,
-                  const Reference* known) {
+                  const Reference& known) {
     std::vector<Numbers> densities;
     for (const Method& m : methods) {
         Numbers logs, x;
@@ -48,13 +48,12 @@ void draw_density(Panel& panel, const Methods& methods, const std::string& name,
         densities.push_back(histogram.density);
     }
     const double most = highest(densities);
-    if (known) draw_mark(panel, "exact: mean ± sd", known->mean, known->sd, 1.05 * most);
-    if (known && std::isfinite(known->stan))
-        draw_mark(panel, "Stan: mean ± sd", known->stan, known->stan_sd, 1.12 * most);
+    draw_mark(panel, "exact: mean ± sd", known.mean, known.sd, 1.05 * most);
+    if (std::isfinite(known.stan)) draw_mark(panel, "Stan: mean ± sd", known.stan, known.stan_sd, 1.12 * most);
     panel.set("set logscale x");
     panel.set("set xrange " + range(low, high));
     panel.set("set yrange " + range(0, 1.2 * most));
-    key_below(panel, known ? 4 : 3);
+    key_below(panel, 6);
 }
 
 void draw_trace(Panel& panel, const Methods& nuts_runs) {
@@ -69,7 +68,7 @@ void draw_trace(Panel& panel, const Methods& nuts_runs) {
     key_below(panel, 1);
 }
 
-void draw_speed(Panel& panel, const Methods& nuts_runs, const Known* known) {
+void draw_speed(Panel& panel, const Methods& nuts_runs, const Known& known) {
     Numbers x, speeds;
     std::vector<std::string> names;
     const auto add = [&](const std::string& name, double speed) {
@@ -77,7 +76,7 @@ void draw_speed(Panel& panel, const Methods& nuts_runs, const Known* known) {
         speeds.push_back(speed);
         names.push_back(name);
     };
-    if (known && known->published) add("Stan in s", stan_ess_per_second);
+    if (known.published) add("Stan in s", stan_ess_per_second);
     for (const Method& m : nuts_runs) add(m.name.substr(m.name.find(' ') + 1), m.ess_per_second());  // without "NUTS, "
     panel.intervals("", x, speeds, speeds, speeds);  // points: a bar on a logarithmic axis has no foot to stand on
     panel.categories(names);
@@ -121,13 +120,13 @@ void draw_bands(const Example& example, const Methods& methods, const Market& ma
     figure.save();
 }
 
-void draw_posteriors(const Example& example, const Methods& methods, const Methods& nuts_runs, const Known* known) {
+void draw_posteriors(const Example& example, const Methods& methods, const Methods& nuts_runs, const Known& known) {
     Figure figure(example.path("stochastic_volatility_posteriors"), 2);
     figure.panel_size(560, 400);
     draw_density(figure.panel("Posterior of sigma, the daily step of s", "sigma", "density of log10 sigma"), methods,
-                 "sigma", 0.002, 1, known ? &known->of[0] : nullptr);
+                 "sigma", 0.002, 1, known.of[0]);
     draw_density(figure.panel("Posterior of nu, degrees of freedom", "nu", "density of log10 nu"), methods, "nu", 1,
-                 200, known ? &known->of[1] : nullptr);
+                 200, known.of[1]);
     draw_trace(figure.panel("sigma along one chain of NUTS", "draw", "sigma"), nuts_runs);
     draw_speed(
         figure.panel("NUTS: effective draws of sigma a chain-second", "coordinates", "ESS / s, warm-up included"),

@@ -10,4 +10,4 @@ void draw_bands(const Example& example, const Methods& methods, const Market& ma
 
 // The posteriors of sigma and nu by `methods`, and how the runs of NUTS move: sigma along a chain, and what a second
 // brings.
-void draw_posteriors(const Example& example, const Methods& methods, const Methods& nuts_runs, const Known* known);
+void draw_posteriors(const Example& example, const Methods& methods, const Methods& nuts_runs, const Known& known);

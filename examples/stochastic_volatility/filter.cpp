@@ -4,33 +4,22 @@
 
 using namespace pollen;
 
-namespace {
-
-enum class Run { forwards, backwards };
-
-// y_i = phi y_{i-1} + x_i; backwards the same from the last to the first.
-void filter_numbers(const double* x, double phi, std::int64_t n, Run run, double* y) {
-    double last = 0;
-    for (std::int64_t k = 0; k < n; ++k) {
-        const std::int64_t i = run == Run::forwards ? k : n - 1 - k;
-        y[i] = last = phi * last + x[i];
-    }
-}
-
-}  // namespace
-
-// With g_i = dL/dy_i + phi g_{i+1}:   dL/dx_i = g_i,   dL/dphi = sum_i g_i y_{i-1}
+// With g_i = dL/dy_i + phi_{i+1} g_{i+1}:   dL/dx_i = g_i,   dL/dphi_i = g_i y_{i-1}, summed if phi is one number
 Var<double> filter(Var<double> x, Var<double> phi) {
-    const std::int64_t n = x.size();
-    Tensor<double> y = x.state().empty(x.shape());
-    filter_numbers(x.value().data(), phi.item(), n, Run::forwards, y.fresh_data());
-    return record("filter", {x, phi}, std::move(y), [n](Backward<double>& node) {
-        Tensor<double> held = node.scratch(node.value().shape());
-        double* g = held.fresh_data();
-        filter_numbers(node.grad(), node.input(1).item(), n, Run::backwards, g);
+    const std::int64_t n = x.size(), each = phi.size() == 1 ? 0 : 1;
+    Tensor<double> held = x.state().empty(x.shape());
+    double* y = held.fresh_data();
+    double last = 0;
+    for (std::int64_t i = 0; i < n; ++i) y[i] = last = phi.value().data()[i * each] * last + x.value().data()[i];
+    return record("filter", {x, phi}, std::move(held), [n, each](Backward<double>& node) {
+        const double* const p = node.input(1).data();
         double* dx = node.accumulate(0);
         double* dphi = node.accumulate(1);
-        for (std::int64_t i = 0; dx && i < n; ++i) dx[i] += g[i];
-        for (std::int64_t i = 1; dphi && i < n; ++i) *dphi += g[i] * node.value().data()[i - 1];
+        double g = 0;
+        for (std::int64_t i = n - 1; i >= 0; --i) {
+            g = node.grad()[i] + (i + 1 < n ? p[(i + 1) * each] * g : 0);
+            if (dx) dx[i] += g;
+            if (dphi && i > 0) dphi[i * each] += g * node.value().data()[i - 1];
+        }
     });
 }

@@ -1,27 +1,33 @@
 #pragma once
 
-#include <pollen/nn/potentials/model.hpp>
+#include <pollen/nn/potentials/function_potential.hpp>
 
-// `count` random walks W of n numbers each, from 0 in steps of N(0, 1).
-pollen::Tensor<double> random_walks(std::int64_t count, std::int64_t n, std::uint64_t seed);
-
-// SGLD on sigma, nu, s_1 and the means mu of the steps of a variational path,
+// The hybrid of seed and paper: preconditioned SGLD on sigma, nu, s_1 and the means mu of the steps of a variational
+// path,
 //
 //     s_i = s_{i-1} + mu_i + sigma eps_i,      that is   s = path + sigma W,   path = s_1 + cumsum(mu)
 //
-// The density that is sampled, with mu_i = sigma z_i, is
+// with a fresh walk W for each item of a batch. What is sampled:
 //
-//     log p(sigma) + log p(nu) + log p(s_1) + sum_i log N(z_i; 0, 1) + E_W[sum_i log p(r_i | s_i, nu)]
+//     equation_39     log p(sigma) + log p(nu) + log p(s_1) + E_W[sum_i log p(r_i | s_i, nu)] - sum_i mu_i^2 / (2
+//     sigma^2)
+//                     the last term is E_W[sum_i log p(s_i | s_{i-1}, sigma) - log q(s_i | s_{i-1})]
+//     full_density    the same and -(n - 1) log sigma, so that the means have the density of the model's steps:
+//                     log q is left out, since the means are sampled and not only optimised
+//     as_published    log p(sigma) + log p(nu) + E_W[sum_i log p(r_i | s_i, nu)] + (n - 1) log |sigma|: the priors of
+//     the path
+//                     and of s_1 are missing, and sigma and nu may become negative
 //
-// The mean E_W is over the given walks: batches are made of them. As published there is -E log q = (n - 1) log sigma
-// in the place of the priors of mu and s_1, mu itself is moved, and sigma and nu may become negative.
-enum class Loss { full_density, as_published };
-pollen::ModelPotential<double> hybrid(Loss loss, const pollen::Tensor<double>& returns,
-                                      const pollen::Tensor<double>& walks);
+// theta is log sigma, log nu, s_1 and mu / sigma; as published it is sigma - 0.1, nu - 10, s_1 and mu.
+enum class Loss { as_published, equation_39, full_density };
+pollen::FunctionPotential<double> hybrid(Loss loss, const pollen::Tensor<double>& returns);
 
 // Where its chains begin: sigma = 0.1, nu = 10, and a path that stays at the level of the returns.
 std::vector<double> start_of_hybrid(Loss loss, const pollen::Tensor<double>& returns);
 
-// path + sigma W for draws of both; path: (chains, draws, n). Each draw has one of the walks.
-pollen::Tensor<double> with_noise(const pollen::Tensor<double>& path, const pollen::Tensor<double>& sigma,
-                                  const pollen::Tensor<double>& walks);
+// What draws of theta (chains, draws, n + 2) mean: sigma and nu (chains, draws), the path of the means and s with a
+// walk of its own for each draw (chains, draws, n).
+struct HybridDraws {
+    pollen::Tensor<double> sigma, nu, path, s;
+};
+HybridDraws meaning_of(Loss loss, const pollen::Tensor<double>& theta);

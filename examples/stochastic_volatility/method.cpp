@@ -1,6 +1,7 @@
 #include "method.hpp"
 
 #include <pollen/autograd/math.hpp>
+#include <pollen/autograd/support/error.hpp>
 
 #include <algorithm>
 
@@ -26,16 +27,26 @@ Found summary_of_path(const D& s) {
     return {{"low", low}, {"middle", middle}, {"high", high}, {"s", moments}};
 }
 
-Found summary_of(const Draws& run, const D& s) {
-    Found found = summary_of_path(s);
+void add_costs(Found& found, const Draws& run) {
     double seconds = 0, gradients = 0;
     for (const ChainRecord& chain : run.chains) {
         seconds += chain.warmup_seconds + chain.sampling_seconds;
         gradients += static_cast<double>(chain.gradient_count);
     }
-    found["sigma"] = run["sigma"];
-    found["nu"] = run["nu"];
     found["seconds"] = D::scalar(seconds);
     found["gradients"] = D::scalar(gradients);
+}
+
+Found summary_of(const Draws& run, const D& s) {
+    Found found = summary_of_path(s);
+    add_costs(found, run);
+    found["sigma"] = run["sigma"];
+    found["nu"] = run["nu"];
     return found;
+}
+
+const Method& method_of(const Methods& methods, const std::string& name) {
+    for (const Method& m : methods)
+        if (m.name == name) return m;
+    throw ValueError("there is no method " + name);
 }

@@ -29,5 +29,11 @@ using Methods = std::vector<Method>;
 // low, middle, high and s of draws of the path: (chains, draws, days).
 Found summary_of_path(const pollen::Tensor<double>& s);
 
+// Adds seconds and gradients of a run.
+void add_costs(Found& found, const pollen::Draws& run);
+
+// The method of this name; throws a ValueError if there is none.
+const Method& method_of(const Methods& methods, const std::string& name);
+
 // All of that but what only some methods have.
 Found summary_of(const pollen::Draws& run, const pollen::Tensor<double>& s);

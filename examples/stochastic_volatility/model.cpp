@@ -54,12 +54,12 @@ Factor<Number> factor_of(const Number& sigma) {
 // z = B (s - level) has nearly the variance 1 and no correlations in the posterior, whatever sigma is. The way back:
 //
 //     s_i - level = e/d (s_{i-1} - level) + z_i / d,   log |ds/dz| = -n log d
-Var<double> filtered_path(Model<double>& m, Var<double> sigma, std::int64_t n, double level) {
+Var<double> filtered_path(Model<double>& m, Var<double> sigma, std::int64_t n, double level, bool jacobian) {
     const auto z = m.real("z", {n});
     const auto [d, e] = factor_of(sigma);
     const auto scaled = z / d, keep = e / d;
     const auto s = m.quantity("s", filter(scaled, keep) + level);
-    m.prior(-static_cast<double>(n) * log(d));
+    if (jacobian) m.prior(-static_cast<double>(n) * log(d));
     walk(m, s, sigma);
     return s;
 }
@@ -71,9 +71,10 @@ Var<double> path(Form form, Model<double>& m, Var<double> sigma, std::int64_t n,
         case Form::innovations:
             return path_of_innovations(m, sigma, n);
         case Form::filtered:
+        case Form::no_jacobian:
             break;
     }
-    return filtered_path(m, sigma, n, level);
+    return filtered_path(m, sigma, n, level, form == Form::filtered);
 }
 
 // What path() makes s of: log sigma, log nu and the coordinates of s.
@@ -83,7 +84,8 @@ Numbers coordinates(Form form, double sigma, double nu, const Numbers& s, double
     for (std::size_t i = 0; i < s.size(); ++i) {
         if (form == Form::centred) theta.push_back(s[i]);
         if (form == Form::innovations) theta.push_back(i == 0 ? s[0] : (s[i] - s[i - 1]) / sigma);
-        if (form == Form::filtered) theta.push_back(d * (s[i] - level) - (i == 0 ? 0 : e * (s[i - 1] - level)));
+        if (form == Form::filtered || form == Form::no_jacobian)
+            theta.push_back(d * (s[i] - level) - (i == 0 ? 0 : e * (s[i - 1] - level)));
     }
     return theta;
 }
@@ -103,6 +105,11 @@ ModelPotential<double> volatility(Form form, const Tensor<double>& returns) {
 Numbers start_of(Form form, const Tensor<double>& returns, double sigma) {
     const double level = level_of(returns);
     return coordinates(form, sigma, 10, Numbers(static_cast<std::size_t>(returns.size()), level), level);
+}
+
+PathScale path_scale(double sigma) {
+    const auto [d, e] = factor_of(sigma);
+    return {d, e};
 }
 
 double log_density_at_a_point(Form form, const Tensor<double>& returns) {

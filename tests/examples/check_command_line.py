@@ -69,13 +69,19 @@ MISTAKES_OF = {
     "logistic_boundary": [too_small("--draws", 100)],
     "mnist_cnn": [too_small("--epochs", 1)],
     "mnist_mlp": [too_small("--epochs", 1), too_small("--hidden", 1)],
-    "mushroom_bandit": [NO_FILE, LONG_FILE, too_small("--mushrooms", 100), too_small("--updates", 0), too_small("--runs", 2)],
+    "mushroom_bandit": [
+        too_small("--mushrooms", 100),
+        too_small("--updates", 0),
+        too_small("--runs", 2),
+        too_small("--rates", 1),
+    ],
     "regression_bands": [too_small("--epochs", 1), too_small("--draws", 2)],
     "sghmc_double_well": [
         too_small("--draws", 400),
         too_small("--walk", 400),
         (["--steps", "299"], "--steps is 299; paths of a multiple of 300 are drawn"),
     ],
+    "stochastic_volatility": [too_small("--days", 10), too_small("--seeds", 2), too_small("--sgld-steps", 20)],
     "uci_regression": [NO_FILE, LONG_FILE, too_small("--rows", 20), too_small("--splits", 1), too_small("--epochs", 1)],
 }
 

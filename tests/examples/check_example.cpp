@@ -1,7 +1,8 @@
-// check_example PROGRAM EXPECTATIONS DIRECTORY
+// check_example PROGRAM EXPECTATIONS DIRECTORY [ARGUMENT...]
 //
-// Runs an example with --quick and compares the tables it wrote with what is expected of them; then gives it a wrong
-// option and a directory that cannot be written. A file of expectations has a line
+// Runs an example with --quick, and the arguments if there are any, and compares the tables it wrote with what is
+// expected of them; then gives it a wrong option and a directory that cannot be written. A file of expectations has a
+// line
 //
 //     row | column | lowest | highest | why: what another implementation would give
 //
@@ -188,8 +189,8 @@ void expect_refusal(const std::string& program, const std::string& arguments, co
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 4) {
-        std::fprintf(stderr, "usage: check_example PROGRAM EXPECTATIONS DIRECTORY\n");
+    if (argc < 4) {
+        std::fprintf(stderr, "usage: check_example PROGRAM EXPECTATIONS DIRECTORY [ARGUMENT...]\n");
         return 2;
     }
     const std::string program = argv[1];
@@ -197,7 +198,9 @@ int main(int argc, char** argv) {
     fs::remove_all(directory);
     fs::create_directories(directory);
 
-    const Ended ended = run(program, "--quick --out " + in_quotes(directory), directory);
+    std::string arguments = "--quick --out " + in_quotes(directory);
+    for (int k = 4; k < argc; ++k) arguments += " " + in_quotes(argv[k]);
+    const Ended ended = run(program, arguments, directory);
     if (ended.code != 0) fail("it ended with code " + std::to_string(ended.code) + ": " + ended.errors);
     compare(argv[2], directory);
     const fs::path expectations = argv[2];

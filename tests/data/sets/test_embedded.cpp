@@ -49,7 +49,8 @@ BOOST_AUTO_TEST_CASE(what_comes_with_pollen) {
                                                          {"mnist/test-labels.idx.gz", 526},
                                                          {"fashion-mnist/test-images.idx.gz", 440030},
                                                          {"fashion-mnist/test-labels.idx.gz", 524},
-                                                         {"sp500/sp500.csv", 66638}};
+                                                         {"sp500/sp500.csv", 66638},
+                                                         {"mushroom/agaricus-lepiota.data.gz", 29462}};
     for (const auto& [file, size] : files) BOOST_TEST(read_bytes(embedded_data(file)).size() == size, file);
     BOOST_TEST(std::filesystem::is_directory(embedded_data("mnist")));
     BOOST_TEST(contents(embedded_data("sp500/sp500.csv")).starts_with("date,close\n2008-05-02,1413.900024\n"));
