@@ -54,8 +54,10 @@
 #include <pollen/nn/training/train.hpp>
 #include <pollen/nn/training/update.hpp>
 #include <pollen/nn/variational/bayes.hpp>
+#include <pollen/nn/variational/last_layer_laplace.hpp>
 #include <pollen/nn/variational/low_rank_log_q.hpp>
 #include <pollen/nn/variational/posteriors.hpp>
+#include <pollen/nn/variational/swag.hpp>
 #include <pollen/samplers/acceptance.hpp>
 #include <pollen/samplers/calibration/calibration.hpp>
 #include <pollen/samplers/diagnostics/diagnostics.hpp>

@@ -21,6 +21,7 @@ namespace pollen {
 //     fashion-mnist  the same (embedded: only test-*)
 //     notmnist       test-images.idx.gz test-labels.idx.gz (not embedded)
 //     sp500          sp500.csv (embedded: only the columns date and close, 2008-05-02 to 2019-11-14)
+//     uci            concrete.txt.gz energy.txt.gz wine-quality-red.txt.gz yacht.txt.gz (embedded_data() only)
 
 // The path of a set or a file that comes with pollen, such as "mnist" or "sp500/sp500.csv". It is looked for in the
 // directory $POLLEN_DATA if that is set; otherwise in the installed package that the program was compiled with, and in

@@ -169,6 +169,13 @@ double Gaussian<T>::finish(double total, std::int64_t items) const {
 }
 
 template <Real T>
+double Gaussian<T>::sd() const {
+    if (noise_ == Noise::predicted)
+        throw ValueError("Gaussian: the noise is predicted for each item; there is not one sd for all");
+    return noise_ == Noise::learned && log_sd.has_value() ? math::exp(static_cast<double>(log_sd.value.item())) : sd_;
+}
+
+template <Real T>
 std::string Gaussian<T>::describe() const {
     if (noise_ == Noise::known) return "Gaussian(sd " + to_text(sd_) + ")";
     return noise_ == Noise::learned ? "Gaussian(learned sd)" : "Gaussian(predicted sd)";

@@ -36,6 +36,10 @@ class Gaussian final : public Concrete<Gaussian<T>, Likelihood<T>> {
     }
     std::string describe() const override;
 
+    // The noise: as given or, where it is learned, at the present value of log_sd. Throws a ValueError if it is
+    // predicted for each item.
+    double sd() const;
+
     Parameter<T> log_sd;  // where the noise is learned
 
   private:

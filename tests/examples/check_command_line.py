@@ -82,6 +82,15 @@ MISTAKES_OF = {
         (["--steps", "299"], "--steps is 299; paths of a multiple of 300 are drawn"),
     ],
     "stochastic_volatility": [too_small("--days", 10), too_small("--seeds", 2), too_small("--sgld-steps", 20)],
+    "uci_table": [
+        too_small("--splits", 1),
+        too_small("--updates", 10),
+        too_small("--members", 1),
+        too_small("--draws", 2),
+        too_small("--hmc", 15),
+        (["--only", "wine"], "--only is wine; the sets are yacht, energy, concrete, red wine"),
+        (["--from", "nowhere"], "nowhere: has neither kin8nm.txt nor kin8nm.txt.gz, which --from needs"),
+    ],
     "uci_regression": [NO_FILE, LONG_FILE, too_small("--rows", 20), too_small("--splits", 1), too_small("--epochs", 1)],
 }
 

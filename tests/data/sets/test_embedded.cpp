@@ -1,6 +1,7 @@
 #include "../../support.hpp"
 #include "../temporary_directory.hpp"
 
+#include <pollen/data/formats/csv.hpp>
 #include <pollen/data/io/file.hpp>
 #include <pollen/data/io/gzip.hpp>
 #include <pollen/data/sets/detail/full_file.hpp>
@@ -50,10 +51,34 @@ BOOST_AUTO_TEST_CASE(what_comes_with_pollen) {
                                                          {"fashion-mnist/test-images.idx.gz", 440030},
                                                          {"fashion-mnist/test-labels.idx.gz", 524},
                                                          {"sp500/sp500.csv", 66638},
-                                                         {"mushroom/agaricus-lepiota.data.gz", 29462}};
+                                                         {"mushroom/agaricus-lepiota.data.gz", 29462},
+                                                         {"uci/concrete.txt.gz", 10593},
+                                                         {"uci/energy.txt.gz", 3962},
+                                                         {"uci/wine-quality-red.txt.gz", 22507},
+                                                         {"uci/yacht.txt.gz", 1627}};
     for (const auto& [file, size] : files) BOOST_TEST(read_bytes(embedded_data(file)).size() == size, file);
     BOOST_TEST(std::filesystem::is_directory(embedded_data("mnist")));
     BOOST_TEST(contents(embedded_data("sp500/sp500.csv")).starts_with("date,close\n2008-05-02,1413.900024\n"));
+}
+
+// The rows and columns that UCI describes, and the sums of the targets as awk has them.
+BOOST_AUTO_TEST_CASE(tables_of_uci) {
+    struct Expected {
+        const char* name;
+        std::int64_t rows, columns;
+        double sum;
+    };
+    for (const Expected& expected : {Expected{"concrete", 1030, 9, 36892.5},
+                                     {"energy", 768, 9, 17131.93},
+                                     {"wine-quality-red", 1599, 12, 9012.0},
+                                     {"yacht", 308, 7, 3232.57}}) {
+        const Table table =
+            read_csv(embedded_data("uci/" + std::string(expected.name) + ".txt.gz"), {.delimiter = ' '});
+        BOOST_TEST((table.values.shape() == Shape{expected.rows, expected.columns}), expected.name);
+        double sum = 0;
+        for (std::int64_t i = 0; i < expected.rows; ++i) sum += table.values(i, expected.columns - 1);
+        BOOST_TEST(sum == expected.sum, boost::test_tools::tolerance(1e-12));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(where_it_is_looked_for) {

@@ -123,6 +123,16 @@ BOOST_AUTO_TEST_CASE(score) {
     BOOST_TEST(Gaussian<double>::predicted().clone()->describe() == "Gaussian(predicted sd)");
 }
 
+BOOST_AUTO_TEST_CASE(sd_of_the_noise) {
+    BOOST_TEST(Gaussian<double>::known(0.3).sd() == 0.3);
+    auto learned = Gaussian<double>::learned(0.5);
+    BOOST_TEST(learned.sd() == 0.5);
+    learned.log_sd.value = Tensor<double>::scalar(-2);
+    BOOST_TEST(learned.sd() == std::exp(-2.0), boost::test_tools::tolerance(1e-15));
+    BOOST_TEST(error_of<ValueError>([] { Gaussian<double>::predicted().sd(); }) ==
+               "Gaussian: the noise is predicted for each item; there is not one sd for all");
+}
+
 BOOST_AUTO_TEST_CASE(errors) {
     const auto known = Gaussian<double>::known(1), predicted = Gaussian<double>::predicted();
     BOOST_TEST(error_of<ValueError>([] { Gaussian<double>::known(0); }) ==
