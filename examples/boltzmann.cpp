@@ -47,6 +47,7 @@
 #include <pollen/samplers/run/run_chains.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 using namespace pollen;

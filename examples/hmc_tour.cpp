@@ -157,12 +157,13 @@ void random_walk(const Example& example, std::int64_t draws, Panel& panel) {
     const ModelPotential<double> potential(ellipse);
     RunOptions options{.draws = draws, .seed = example.seed, .show = Show::nothing};
     // Without a metric: one that knows the covariance would make a circle of the ellipse, for both.
-    std::printf("2. The same number of evaluations, %lld a chain\n", static_cast<long long>(draws * length));
+    const std::int64_t evaluations = draws * length;
+    std::printf("2. The same number of evaluations, %lld a chain\n", static_cast<long long>(evaluations));
     const Found hmc = stage(example, "HMC", [&] {
         const Hmc sampler{.steps = length, .metric = MetricKind::unit};
         return trace(unless_stopped(run_chains(potential, sampler, options)), length);
     });
-    options.draws = draws * length;
+    options.draws = evaluations;
     const Found walk = stage(example, "random walk", [&] {
         return trace(unless_stopped(run_chains(potential, Metropolis{.metric = MetricKind::unit}, options)), 1);
     });

@@ -54,7 +54,7 @@ static double entropy_gained(const std::vector<Heat>& heats, std::size_t k, std:
 
 ResultTable table_of_entropies(const std::vector<Heat>& heats) {
     ResultTable table({"T", "energy U", "entropy S", "free energy U - T S", "U - S", "S(T) - S(1), measured", "exact"});
-    const auto row = [&](const std::string& name, double T, Cell measured, Cell gained) {
+    const auto row = [&](const std::string& name, double T, const Cell& measured, const Cell& gained) {
         const Exact known = exact(T);
         const double S = known.entropy(T);
         table.row({name, {known.energy, 3}, {S, 3}, {known.free_energy, 3}, {known.energy - S, 3}, measured, gained});

@@ -6,6 +6,7 @@
 #include <pollen/autograd/math.hpp>
 #include <pollen/autograd/random.hpp>
 #include <pollen/samplers/diagnostics/diagnostics.hpp>
+#include <pollen/samplers/diagnostics/summary.hpp>
 
 #include <algorithm>
 #include <cmath>
