@@ -4,12 +4,13 @@
 #include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/detail/errors_at.hpp>
-#include <pollen/data/io/file.hpp>
+#include <pollen/nn/training/detail/best_epoch.hpp>
 #include <pollen/nn/training/detail/callbacks.hpp>
 #include <pollen/nn/training/detail/check_options.hpp>
 #include <pollen/nn/training/detail/checkpoint.hpp>
 #include <pollen/nn/training/detail/evaluate_at.hpp>
 #include <pollen/nn/training/detail/on_rank_0.hpp>
+#include <pollen/nn/training/detail/progress_text.hpp>
 #include <pollen/nn/training/detail/share_state.hpp>
 #include <pollen/nn/training/detail/spread_step.hpp>
 #include <pollen/nn/training/detail/stoppable.hpp>
@@ -17,7 +18,6 @@
 #include <pollen/nn/variational/bayes.hpp>
 
 #include <cmath>
-#include <cstdio>
 #include <numbers>
 #include <optional>
 
@@ -83,7 +83,7 @@ class Run {
             keep_best();
             throw;
         }
-        if (early() && state_.step < steps) {
+        if (best_.ends_early(state_) && state_.step < steps) {
             result.end = End::early;
             progress.say("no better epoch since epoch " + std::to_string(state_.best_epoch) + " (validation " +
                          likelihood_.score_name() + " " + to_text(state_.best_so_far.score) +
@@ -170,18 +170,7 @@ class Run {
         std::optional<detail::TrainState<T>> saved = checkpoint.read();
         if (!saved) return false;
         state_ = std::move(*saved);
-        const std::int64_t best = std::exchange(state_.best_epoch, 0);
-        for (const EpochRecord& record : state_.history) {
-            if (options_.patience > 0 && state_.best_epoch > 0 && record.epoch > state_.best_epoch + options_.patience)
-                throw FileError(options_.checkpoint + ": the saved run has trained for " +
-                                std::to_string(state_.history.size()) + " epochs; with patience " +
-                                std::to_string(options_.patience) + " it would have ended after epoch " +
-                                std::to_string(record.epoch - 1) + "; give it more patience, or choose another file");
-            if (better(record.validation)) keep_record(record);
-        }
-        if (state_.best_epoch != best)
-            throw FileError(options_.checkpoint + ": metadata: best_epoch: " + std::to_string(best) +
-                            ", but by the history it is " + std::to_string(state_.best_epoch));
+        best_.check_saved(state_);
         return true;
     }
 
@@ -272,15 +261,12 @@ class Run {
                            .validation = {nan, nan}};
         if (validates_) {
             record.validation = validate();
-            if (better(record.validation)) {
-                keep_record(record);
-                state_.best = state_.theta;
-            }
+            if (best_.keep(state_, record)) state_.best = state_.theta;
         }
         state_.loss_sum = 0;
         state_.loss_items = 0;
         state_.history.push_back(record);
-        const bool last = record.epoch == options_.epochs || early();
+        const bool last = record.epoch == options_.epochs || best_.ends_early(state_);
         if (last || record.epoch % options_.checkpoint_every == 0) save_run();
     }
 
@@ -303,47 +289,15 @@ class Run {
         return found.evaluation;
     }
 
-    void keep_record(const EpochRecord& record) {
-        state_.best_epoch = record.epoch;
-        state_.best_so_far = record.validation;
-    }
-
-    bool better(const Evaluation& now) const {
-        const auto figure = [this](const Evaluation& e) {
-            if (options_.watch == TrainOptions::Watch::loss) return -e.loss;
-            return likelihood_.higher_is_better() ? e.score : -e.score;
-        };
-        if (std::isnan(figure(now))) return false;
-        return state_.best_epoch == 0 || figure(now) > figure(state_.best_so_far);
-    }
-
     bool epoch_is_open() const { return state_.epoch_is_open(per_epoch()); }
 
-    bool ended() const { return !epoch_is_open() && (state_.step >= options_.epochs * per_epoch() || early()); }
-
-    bool early() const {
-        return options_.patience > 0 && state_.best_epoch > 0 &&
-               std::ssize(state_.history) - state_.best_epoch >= options_.patience;
+    bool ended() const {
+        return !epoch_is_open() && (state_.step >= options_.epochs * per_epoch() || best_.ends_early(state_));
     }
 
     std::string text() const {
-        char line[160];
-        std::snprintf(line, sizeof line, "epoch %lld/%lld  loss %.4f", static_cast<long long>(last_.epoch),
-                      static_cast<long long>(options_.epochs),
-                      state_.loss_items > 0 ? state_.loss_sum / static_cast<double>(state_.loss_items)
-                                            : state_.history.back().loss);
-        std::string all = line;
-        if (!state_.history.empty() && !pass_.complexities().empty()) {
-            std::snprintf(line, sizeof line, "  KL %.4g", state_.history.back().complexity);
-            all += line;
-        }
-        if (!state_.history.empty() && validates_) {
-            std::snprintf(line, sizeof line, "  validation %s %.4f", likelihood_.score_name(),
-                          state_.history.back().validation.score);
-            all += line;
-        }
-        std::snprintf(line, sizeof line, "  rate %.3g", last_.rate);
-        return all + line;
+        return detail::progress_text(state_, last_, options_.epochs, !pass_.complexities().empty(),
+                                     validates_ ? likelihood_.score_name() : nullptr);
     }
 
     void save_run() {
@@ -370,6 +324,7 @@ class Run {
     bool validates_ = false, asks_ = false;  // whether rank 0 has validation data and callbacks
     Parameters<T> parameters_;
     Batches<T> batches_;
+    const detail::BestEpoch<T> best_{options_, likelihood_};
     std::optional<detail::Checkpoint<T>> checkpoint_;
     typename detail::SpreadStep<T>::Losses losses_;  // of the last step
     detail::TrainState<T> state_;
