@@ -58,10 +58,12 @@ class Run {
 
     TrainResult operator()() {
         start();
-        good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
+        group_.together([this] {
+            good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
+            if (state_.step > 0) last_ = record_of(state_.step - 1);
+        });
         const Interrupt interrupt;
         const std::int64_t steps = options_.epochs * per_epoch();
-        if (state_.step > 0) last_ = record_of(state_.step - 1);
         Progress progress(group_.rank() == 0 ? options_.show : Show::nothing, steps, state_.step);
         if (state_.step > 0 && (state_.step < steps || epoch_is_open()))
             progress.say("going on from step " + std::to_string(state_.step) + " of " + std::to_string(steps));
@@ -130,7 +132,10 @@ class Run {
 
     // A run that is resumed leaves the network as it is until it ends.
     void start() {
-        detail::RunFacts facts = detail::run_facts<T>(net_, likelihood_, data_, options_, validation_, per_epoch());
+        detail::RunFacts facts;
+        group_.together([&] {
+            facts = detail::run_facts<T>(net_, likelihood_, run_data_, options_, validation_, per_epoch());
+        });
         if (spread_) detail::agree_on_run(group_, facts, data_, options_);
         validates_ = detail::on_rank_0(group_, [&] { return validation_ != nullptr; });
         asks_ = detail::on_rank_0(group_, [&] { return options_.on_step || options_.on_epoch; });
@@ -183,9 +188,9 @@ class Run {
         return {.step = step + 1, .epoch = step / per_epoch() + 1, .rate = rate};
     }
 
+    // What may throw on one rank alone is called by group_.together(), or by the SpreadStep.
     void step() {
         const std::int64_t in_epoch = state_.step % per_epoch(), epoch = state_.step / per_epoch();
-        last_ = record_of(state_.step);
         const PassOptions how{.mode = Mode::train,
                               .seed = options_.seed,
                               .step = static_cast<std::uint64_t>(state_.step),
@@ -193,26 +198,31 @@ class Run {
         const auto kl_weight = [&](std::int64_t n) {
             return options_.kl(in_epoch, per_epoch(), n, run_data_.items, epoch) / static_cast<double>(n);
         };
-        const UpdateStep now{.rate = last_.rate, .step = state_.step};
-        const auto begin = [&](double loss, std::span<const Dataset<T>> rows) {
+        const auto next_record = [this] { last_ = record_of(state_.step); };
+        const auto check_loss = [&](double loss, const auto& rows) {
             last_.loss = loss;
             if (!std::isfinite(loss)) fail_loss(rows);
-            if (in_epoch == 0) good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
+            if (in_epoch == 0) std::copy_n(state_.theta.data(), state_.theta.size(), good_.mutable_data());
         };
         double norm = 0;
+        const auto update = [&](const auto& loss_or_gradient) {
+            norm = update_(loss_or_gradient, {.rate = last_.rate, .step = state_.step}, options_.clip_norm);
+        };
         if (spread_) {
-            losses_ = (*spread_)(state_.step, how, state_.theta.values(), kl_weight);
-            begin(losses_.cost, spread_->rows());
-            norm = update_(spread_->gradient(), now, options_.clip_norm);
+            losses_ = (*spread_)(state_.step, how, state_.theta.values(), next_record, std::cref(kl_weight));
+            check_loss(losses_.cost, [this] { return spread_->rows(); });
+            const Tensor<T> gradient = spread_->gradient();
+            group_.together([&] { update(gradient); });
         } else {
+            next_record();
             const Dataset<T> batch = batches_.at(state_.step);
             tape_.clear();
             pass_.restart(how, state_.theta.values());
             Var<T> loss = loss_.cost(batch, batch.size(), state_.theta.values());
-            begin(loss_.last_cost(), std::span(&batch, 1));
+            check_loss(loss_.last_cost(), [&] { return std::span(&batch, 1); });
             loss_.add_complexity(loss, kl_weight(batch.size()));
             losses_ = {.items = batch.size(), .complexity = loss_.last_complexity()};
-            norm = update_(loss, now, options_.clip_norm);
+            update(loss);
         }
         if (std::isfinite(options_.clip_norm)) {
             last_.gradient_norm = norm;
@@ -225,7 +235,7 @@ class Run {
         ++state_.step;
     }
 
-    [[noreturn]] void fail_loss(std::span<const Dataset<T>> rows_of_batch) {
+    [[noreturn]] void fail_loss(const auto& rows_of_batch) {
         state_.theta = good_;
         const std::string what = "train: the loss is " + to_text(last_.loss) + " at step " + std::to_string(last_.step);
         const auto check = [&](const char* part, const Tensor<T>& numbers, const Tensor<T>& all) {
@@ -236,7 +246,7 @@ class Run {
                              " are not all finite numbers");
         };
         group_.together([&] {
-            for (const Dataset<T>& part : rows_of_batch) {
+            for (const Dataset<T>& part : rows_of_batch()) {
                 check("inputs", part.inputs, data_.inputs);
                 check("targets", part.targets, data_.targets);
             }
@@ -360,8 +370,15 @@ TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& d
             });
             return (*run)();
         });
-    } catch (...) {
-        if (group.size() == 1) callbacks.rethrow();
+    } catch (const Error& error) {
+        if (group.size() == 1) {
+            callbacks.rethrow();
+            throw;
+        }
+        if (dynamic_cast<const DomainError*>(&error)) throw GroupError(error.what());
+        // A ValueError says on all ranks that numbers are not finite. Of another error this rank alone may know.
+        if (!dynamic_cast<const GroupError*>(&error) && !dynamic_cast<const ValueError*>(&error))
+            group.fail(error.what());
         throw;
     }
 }
