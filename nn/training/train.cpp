@@ -4,6 +4,7 @@
 #include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/detail/errors_at.hpp>
+#include <pollen/data/io/detail/hash_text.hpp>
 #include <pollen/nn/training/detail/best_epoch.hpp>
 #include <pollen/nn/training/detail/callbacks.hpp>
 #include <pollen/nn/training/detail/check_options.hpp>
@@ -133,9 +134,8 @@ class Run {
     // A run that is resumed leaves the network as it is until it ends.
     void start() {
         detail::RunFacts facts;
-        group_.together([&] {
-            facts = detail::run_facts<T>(net_, likelihood_, run_data_, options_, validation_, per_epoch());
-        });
+        group_.together(
+            [&] { facts = detail::run_facts<T>(net_, likelihood_, run_data_, options_, validation_, per_epoch()); });
         if (spread_) detail::agree_on_run(group_, facts, data_, options_);
         validates_ = detail::on_rank_0(group_, [&] { return validation_ != nullptr; });
         asks_ = detail::on_rank_0(group_, [&] { return options_.on_step || options_.on_epoch; });
@@ -254,7 +254,13 @@ class Run {
         throw ValueError(what + "; a smaller rate (now " + to_text(last_.rate) + ") or a clip_norm may help");
     }
 
+    // Schedules, priors and optimisers of a user are compared by their text alone.
     void check_theta(const std::string& when) {
+        if (group_.size() > 1)
+            group_.agree("the parameters after " + when +
+                             " of train() (the optimiser, its schedule or a prior does something else on some ranks, "
+                             "though its text is the same)",
+                         detail::hash_text(std::as_bytes(state_.theta.values())));
         if (all_finite(state_.theta)) return;
         state_.theta = good_;
         throw ValueError("train: parameters are not finite after " + when + "; a smaller rate (now " +
