@@ -9,8 +9,22 @@
 
 namespace pollen {
 
+namespace {
+
+std::int64_t at_least_1(const char* name, std::int64_t n) {
+    if (n < 1)
+        throw ValueError("BatchItems: " + std::string(name) + " is " + std::to_string(n) + "; at least 1 is needed");
+    return n;
+}
+
+}  // namespace
+
 BatchItems::BatchItems(std::int64_t items, std::int64_t size, Draw draw, std::uint64_t seed)
-    : items_(items), size_(std::min(size, items)), per_epoch_((items + size_ - 1) / size_), how_(draw), seed_(seed) {}
+    : items_(at_least_1("items", items)),
+      size_(std::min(at_least_1("size", size), items)),
+      per_epoch_((items - 1) / size_ + 1),
+      how_(draw),
+      seed_(seed) {}
 
 std::span<const std::int64_t> BatchItems::at(std::int64_t step) {
     if (step < 0) throw ValueError("Batches: step " + std::to_string(step) + "; the first step is 0");

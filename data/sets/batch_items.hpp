@@ -19,7 +19,7 @@ enum class Draw {
 // bytes for each item.
 class BatchItems {
   public:
-    // Batches of `size` items, or of all of them if they are fewer; size and items are at least 1.
+    // Batches of `size` items, or of all of them if they are fewer. Throws a ValueError unless both are at least 1.
     BatchItems(std::int64_t items, std::int64_t size, Draw draw, std::uint64_t seed);
 
     // The items of batch t = 0, 1, ..., until the next call. Throws a ValueError if t is negative.

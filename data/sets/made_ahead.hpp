@@ -22,8 +22,8 @@ class MadeAhead {
         const std::optional<std::int64_t> made = std::exchange(next_step_, {});
         background_.wait();
         Made now = made == step ? std::move(next_) : make_(step);
-        next_step_ = step + 1;
         background_.start([this, next = step + 1] { next_ = make_(next); });
+        next_step_ = step + 1;  // not if nothing was started
         return now;
     }
 

@@ -1,5 +1,6 @@
 #include <pollen/nn/potentials/spread_potential.hpp>
 
+#include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/nn/potentials/detail/spread_sum.hpp>
 
@@ -62,7 +63,7 @@ class SpreadPotential<T>::Engine {
 
     void lead(const std::function<void()>& f) {
         if (group().size() == 1) return f();
-        if (group().rank() > 0) return serve();
+        if (group().rank() > 0) return serve_or_fail();
         if (set_leading(true)) return f();  // inside of another lead()
         std::exception_ptr error;
         std::string text;
@@ -104,7 +105,7 @@ class SpreadPotential<T>::Engine {
 
     // The command of rank 0 on all ranks, with theta and the batch.
     Command exchange(Command command) {
-        theta_.resize(static_cast<std::size_t>(part_->size()));
+        if (group().rank() > 0) theta_.resize(static_cast<std::size_t>(part_->size()));
         {
             Group::Call call(group(), name_);
             call.broadcast(0, std::as_writable_bytes(std::span(&command, 1)));
@@ -113,6 +114,17 @@ class SpreadPotential<T>::Engine {
         batch_.resize(static_cast<std::size_t>(command.batch));
         if (command.batch > 0) group().broadcast(std::span(batch_));
         return command;
+    }
+
+    // This rank alone knows of an error between two calls, such as memory that the system refused.
+    void serve_or_fail() {
+        try {
+            serve();
+        } catch (const GroupError&) {
+            throw;
+        } catch (...) {
+            group().fail(detail::what_of(std::current_exception()));
+        }
     }
 
     // Evaluates what rank 0 asks for, until it is done.

@@ -23,8 +23,9 @@ namespace pollen {
 //     potential.lead([&] { error = check_gradient(*potential.clone(), theta).error; });  // rank 0 has the error
 //
 // If f() throws on rank 0, lead() throws the same there, and a GroupError "rank 0: ..." on the others. If a rank cannot
-// evaluate its items, evaluate() throws a GroupError "rank 3: ..." on rank 0, and the others go on serving. Ctrl-C is
-// left to rank 0 while the others serve.
+// evaluate its items, evaluate() throws a GroupError "rank 3: ..." on rank 0, and the others go on serving. Any other
+// error of a rank that serves, such as memory that the system refused, is a GroupError on all and ends the group.
+// Ctrl-C is left to rank 0 while the others serve.
 //
 // The leaves of the sum are the blocks of the Spread; for a batch, the blocks that have items of it. They are added up
 // in the order of ordered_sum(). So the bits depend on the number of blocks, but not on the numbers of ranks and

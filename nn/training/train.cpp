@@ -4,12 +4,14 @@
 #include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/detail/errors_at.hpp>
-#include <pollen/data/io/file.hpp>
+#include <pollen/data/io/detail/hash_text.hpp>
+#include <pollen/nn/training/detail/best_epoch.hpp>
 #include <pollen/nn/training/detail/callbacks.hpp>
 #include <pollen/nn/training/detail/check_options.hpp>
 #include <pollen/nn/training/detail/checkpoint.hpp>
 #include <pollen/nn/training/detail/evaluate_at.hpp>
 #include <pollen/nn/training/detail/on_rank_0.hpp>
+#include <pollen/nn/training/detail/progress_text.hpp>
 #include <pollen/nn/training/detail/share_state.hpp>
 #include <pollen/nn/training/detail/spread_step.hpp>
 #include <pollen/nn/training/detail/stoppable.hpp>
@@ -17,7 +19,6 @@
 #include <pollen/nn/variational/bayes.hpp>
 
 #include <cmath>
-#include <cstdio>
 #include <numbers>
 #include <optional>
 
@@ -58,10 +59,12 @@ class Run {
 
     TrainResult operator()() {
         start();
-        good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
+        group_.together([this] {
+            good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
+            if (state_.step > 0) last_ = record_of(state_.step - 1);
+        });
         const Interrupt interrupt;
         const std::int64_t steps = options_.epochs * per_epoch();
-        if (state_.step > 0) last_ = record_of(state_.step - 1);
         Progress progress(group_.rank() == 0 ? options_.show : Show::nothing, steps, state_.step);
         if (state_.step > 0 && (state_.step < steps || epoch_is_open()))
             progress.say("going on from step " + std::to_string(state_.step) + " of " + std::to_string(steps));
@@ -83,7 +86,7 @@ class Run {
             keep_best();
             throw;
         }
-        if (early() && state_.step < steps) {
+        if (best_.ends_early(state_) && state_.step < steps) {
             result.end = End::early;
             progress.say("no better epoch since epoch " + std::to_string(state_.best_epoch) + " (validation " +
                          likelihood_.score_name() + " " + to_text(state_.best_so_far.score) +
@@ -130,7 +133,9 @@ class Run {
 
     // A run that is resumed leaves the network as it is until it ends.
     void start() {
-        detail::RunFacts facts = detail::run_facts<T>(net_, likelihood_, data_, options_, validation_, per_epoch());
+        detail::RunFacts facts;
+        group_.together(
+            [&] { facts = detail::run_facts<T>(net_, likelihood_, run_data_, options_, validation_, per_epoch()); });
         if (spread_) detail::agree_on_run(group_, facts, data_, options_);
         validates_ = detail::on_rank_0(group_, [&] { return validation_ != nullptr; });
         asks_ = detail::on_rank_0(group_, [&] { return options_.on_step || options_.on_epoch; });
@@ -170,18 +175,7 @@ class Run {
         std::optional<detail::TrainState<T>> saved = checkpoint.read();
         if (!saved) return false;
         state_ = std::move(*saved);
-        const std::int64_t best = std::exchange(state_.best_epoch, 0);
-        for (const EpochRecord& record : state_.history) {
-            if (options_.patience > 0 && state_.best_epoch > 0 && record.epoch > state_.best_epoch + options_.patience)
-                throw FileError(options_.checkpoint + ": the saved run has trained for " +
-                                std::to_string(state_.history.size()) + " epochs; with patience " +
-                                std::to_string(options_.patience) + " it would have ended after epoch " +
-                                std::to_string(record.epoch - 1) + "; give it more patience, or choose another file");
-            if (better(record.validation)) keep_record(record);
-        }
-        if (state_.best_epoch != best)
-            throw FileError(options_.checkpoint + ": metadata: best_epoch: " + std::to_string(best) +
-                            ", but by the history it is " + std::to_string(state_.best_epoch));
+        best_.check_saved(state_);
         return true;
     }
 
@@ -194,9 +188,9 @@ class Run {
         return {.step = step + 1, .epoch = step / per_epoch() + 1, .rate = rate};
     }
 
+    // What may throw on one rank alone is called by group_.together(), or by the SpreadStep.
     void step() {
         const std::int64_t in_epoch = state_.step % per_epoch(), epoch = state_.step / per_epoch();
-        last_ = record_of(state_.step);
         const PassOptions how{.mode = Mode::train,
                               .seed = options_.seed,
                               .step = static_cast<std::uint64_t>(state_.step),
@@ -204,26 +198,31 @@ class Run {
         const auto kl_weight = [&](std::int64_t n) {
             return options_.kl(in_epoch, per_epoch(), n, run_data_.items, epoch) / static_cast<double>(n);
         };
-        const UpdateStep now{.rate = last_.rate, .step = state_.step};
-        const auto begin = [&](double loss, std::span<const Dataset<T>> rows) {
+        const auto next_record = [this] { last_ = record_of(state_.step); };
+        const auto check_loss = [&](double loss, const auto& rows) {
             last_.loss = loss;
             if (!std::isfinite(loss)) fail_loss(rows);
-            if (in_epoch == 0) good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
+            if (in_epoch == 0) std::copy_n(state_.theta.data(), state_.theta.size(), good_.mutable_data());
         };
         double norm = 0;
+        const auto update = [&](const auto& loss_or_gradient) {
+            norm = update_(loss_or_gradient, {.rate = last_.rate, .step = state_.step}, options_.clip_norm);
+        };
         if (spread_) {
-            losses_ = (*spread_)(state_.step, how, state_.theta.values(), kl_weight);
-            begin(losses_.cost, spread_->rows());
-            norm = update_(spread_->gradient(), now, options_.clip_norm);
+            losses_ = (*spread_)(state_.step, how, state_.theta.values(), next_record, std::cref(kl_weight));
+            check_loss(losses_.cost, [this] { return spread_->rows(); });
+            const Tensor<T> gradient = spread_->gradient();
+            group_.together([&] { update(gradient); });
         } else {
+            next_record();
             const Dataset<T> batch = batches_.at(state_.step);
             tape_.clear();
             pass_.restart(how, state_.theta.values());
             Var<T> loss = loss_.cost(batch, batch.size(), state_.theta.values());
-            begin(loss_.last_cost(), std::span(&batch, 1));
+            check_loss(loss_.last_cost(), [&] { return std::span(&batch, 1); });
             loss_.add_complexity(loss, kl_weight(batch.size()));
             losses_ = {.items = batch.size(), .complexity = loss_.last_complexity()};
-            norm = update_(loss, now, options_.clip_norm);
+            update(loss);
         }
         if (std::isfinite(options_.clip_norm)) {
             last_.gradient_norm = norm;
@@ -236,7 +235,7 @@ class Run {
         ++state_.step;
     }
 
-    [[noreturn]] void fail_loss(std::span<const Dataset<T>> rows_of_batch) {
+    [[noreturn]] void fail_loss(const auto& rows_of_batch) {
         state_.theta = good_;
         const std::string what = "train: the loss is " + to_text(last_.loss) + " at step " + std::to_string(last_.step);
         const auto check = [&](const char* part, const Tensor<T>& numbers, const Tensor<T>& all) {
@@ -247,7 +246,7 @@ class Run {
                              " are not all finite numbers");
         };
         group_.together([&] {
-            for (const Dataset<T>& part : rows_of_batch) {
+            for (const Dataset<T>& part : rows_of_batch()) {
                 check("inputs", part.inputs, data_.inputs);
                 check("targets", part.targets, data_.targets);
             }
@@ -255,7 +254,13 @@ class Run {
         throw ValueError(what + "; a smaller rate (now " + to_text(last_.rate) + ") or a clip_norm may help");
     }
 
+    // Schedules, priors and optimisers of a user are compared by their text alone.
     void check_theta(const std::string& when) {
+        if (group_.size() > 1)
+            group_.agree("the parameters after " + when +
+                             " of train() (the optimiser, its schedule or a prior does something else on some ranks, "
+                             "though its text is the same)",
+                         detail::hash_text(std::as_bytes(state_.theta.values())));
         if (all_finite(state_.theta)) return;
         state_.theta = good_;
         throw ValueError("train: parameters are not finite after " + when + "; a smaller rate (now " +
@@ -272,15 +277,12 @@ class Run {
                            .validation = {nan, nan}};
         if (validates_) {
             record.validation = validate();
-            if (better(record.validation)) {
-                keep_record(record);
-                state_.best = state_.theta;
-            }
+            if (best_.keep(state_, record)) state_.best = state_.theta;
         }
         state_.loss_sum = 0;
         state_.loss_items = 0;
         state_.history.push_back(record);
-        const bool last = record.epoch == options_.epochs || early();
+        const bool last = record.epoch == options_.epochs || best_.ends_early(state_);
         if (last || record.epoch % options_.checkpoint_every == 0) save_run();
     }
 
@@ -303,47 +305,15 @@ class Run {
         return found.evaluation;
     }
 
-    void keep_record(const EpochRecord& record) {
-        state_.best_epoch = record.epoch;
-        state_.best_so_far = record.validation;
-    }
-
-    bool better(const Evaluation& now) const {
-        const auto figure = [this](const Evaluation& e) {
-            if (options_.watch == TrainOptions::Watch::loss) return -e.loss;
-            return likelihood_.higher_is_better() ? e.score : -e.score;
-        };
-        if (std::isnan(figure(now))) return false;
-        return state_.best_epoch == 0 || figure(now) > figure(state_.best_so_far);
-    }
-
     bool epoch_is_open() const { return state_.epoch_is_open(per_epoch()); }
 
-    bool ended() const { return !epoch_is_open() && (state_.step >= options_.epochs * per_epoch() || early()); }
-
-    bool early() const {
-        return options_.patience > 0 && state_.best_epoch > 0 &&
-               std::ssize(state_.history) - state_.best_epoch >= options_.patience;
+    bool ended() const {
+        return !epoch_is_open() && (state_.step >= options_.epochs * per_epoch() || best_.ends_early(state_));
     }
 
     std::string text() const {
-        char line[160];
-        std::snprintf(line, sizeof line, "epoch %lld/%lld  loss %.4f", static_cast<long long>(last_.epoch),
-                      static_cast<long long>(options_.epochs),
-                      state_.loss_items > 0 ? state_.loss_sum / static_cast<double>(state_.loss_items)
-                                            : state_.history.back().loss);
-        std::string all = line;
-        if (!state_.history.empty() && !pass_.complexities().empty()) {
-            std::snprintf(line, sizeof line, "  KL %.4g", state_.history.back().complexity);
-            all += line;
-        }
-        if (!state_.history.empty() && validates_) {
-            std::snprintf(line, sizeof line, "  validation %s %.4f", likelihood_.score_name(),
-                          state_.history.back().validation.score);
-            all += line;
-        }
-        std::snprintf(line, sizeof line, "  rate %.3g", last_.rate);
-        return all + line;
+        return detail::progress_text(state_, last_, options_.epochs, !pass_.complexities().empty(),
+                                     validates_ ? likelihood_.score_name() : nullptr);
     }
 
     void save_run() {
@@ -370,6 +340,7 @@ class Run {
     bool validates_ = false, asks_ = false;  // whether rank 0 has validation data and callbacks
     Parameters<T> parameters_;
     Batches<T> batches_;
+    const detail::BestEpoch<T> best_{options_, likelihood_};
     std::optional<detail::Checkpoint<T>> checkpoint_;
     typename detail::SpreadStep<T>::Losses losses_;  // of the last step
     detail::TrainState<T> state_;
@@ -405,8 +376,15 @@ TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& d
             });
             return (*run)();
         });
-    } catch (...) {
-        if (group.size() == 1) callbacks.rethrow();
+    } catch (const Error& error) {
+        if (group.size() == 1) {
+            callbacks.rethrow();
+            throw;
+        }
+        if (dynamic_cast<const DomainError*>(&error)) throw GroupError(error.what());
+        // A ValueError says on all ranks that numbers are not finite. Of another error this rank alone may know.
+        if (!dynamic_cast<const GroupError*>(&error) && !dynamic_cast<const ValueError*>(&error))
+            group.fail(error.what());
         throw;
     }
 }

@@ -119,12 +119,15 @@ struct TrainResult {
 //   of a run that is not spread. With more, the rows of a batch are sorted by their blocks: random layers give an item
 //   other random numbers, and sums are added in another order. A saved run can be resumed by another number of ranks.
 // - The network must treat each item of a batch by itself, as all layers of the library do.
-// - Each block that has items of a batch is evaluated by itself, and Bayesian layers draw their weights for each of
-//   them again (the same ones): choose few blocks, such as one or two for each rank.
+// - Each block that has items of a batch is evaluated by itself, and Bayesian layers draw the same weights again for
+//   each block. So choose few blocks, such as one or two for each rank.
 // - A rank holds, beside its items, what a single machine would hold (theta, the best theta, the memory of the
 //   optimiser), a gradient for each of its blocks, and 8 bytes for each item of the whole data set.
 // - What one rank throws is a GroupError on all: "rank 2: ..."; items are numbered as in the whole data set. After it,
-//   each network has the parameters that it would have had on a single machine.
+//   each network has the parameters that it would have had on a single machine. Numbers that are not finite are a
+//   ValueError on all ranks.
+// - Functions of your own, such as a schedule, are compared by their text. If they do something else on some ranks, the
+//   parameters differ, which is a GroupError at the end of the epoch.
 template <Real T>
 TrainResult train(Module<T>& net, Likelihood<T>& likelihood, const Dataset<T>& data, const TrainOptions& options = {},
                   const Dataset<T>* validation = nullptr);

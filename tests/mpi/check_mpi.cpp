@@ -82,6 +82,30 @@ void check_chains(Group& group, const S& sampler) {
                 "number " + std::to_string(k) + " of the draws");
 }
 
+// Sends this process a signal in evaluation number 8, which is in the middle of a run.
+struct Signals final : Layer<Signals, float> {
+    explicit Signals(bool here) : here_(here) {}
+    Var<float> forward(Pass<float>&, Var<float> x) const override {
+        if (here_ && ++evaluations_ == 8) std::raise(SIGTERM);
+        return x;
+    }
+    static void members(auto&, auto&) {}
+    std::string describe() const override { return "Signals"; }
+    bool here_;
+    mutable int evaluations_ = 0;
+};
+
+// A signal to the last rank alone stops all after the same step.
+void check_stop(Group& group) {
+    const SpreadCase c("stop", Sequential{Signals(group.rank() == group.size() - 1), Dense(36, 3)},
+                       {.epochs = 100, .batch = 16, .seed = 5, .show = Show::nothing});
+    const SpreadEnd end = train_case(c, &group);
+    require(end.result.end == TrainResult::End::interrupted, "all ranks are interrupted");
+    require(end.result.steps > 0 && end.result.steps < 20, std::to_string(end.result.steps) + " steps");
+    for (const std::string& bits : group.all_gather(end.bits()))
+        require(bits == end.bits(), "the ranks end with the same bits");
+}
+
 int run(const std::string& what) {
     if (what == "all") {
         return run_mpi([](Group& group) {
@@ -104,6 +128,7 @@ int run(const std::string& what) {
             with_threads(1, [&] {
                 const std::string wrong = wrong_cases(group);
                 require(wrong.empty(), wrong);
+                check_stop(group);
             });
         });
     // How a job ends.

@@ -26,6 +26,8 @@ class SpreadSum {
         const std::int64_t width = wanted ? std::ssize(theta) : 0;
         Energy energy;
         Shares shares = spread_.shares();
+        std::vector<std::span<double>> numbers;
+        std::vector<std::span<T>> rows;
         group.together([&] {
             if (group.rank() == 0) {
                 part_.set_temperature(temperature);
@@ -37,9 +39,11 @@ class SpreadSum {
                 add_all(theta);
             else
                 add_batch(theta, batch);
+            numbers = sums_.numbers();
+            if (wanted) rows = sums_.rows();
         });
-        add_ordered_sum<double>(group, shares, sums_.numbers(), 1, std::span(&energy.likelihood, 1));
-        if (wanted) add_ordered_sum<T>(group, shares, sums_.rows(), width, gradient);
+        add_ordered_sum<double>(group, shares, numbers, 1, std::span(&energy.likelihood, 1));
+        if (wanted) add_ordered_sum<T>(group, shares, rows, width, gradient);
         return energy;
     }
 

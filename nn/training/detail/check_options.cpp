@@ -21,7 +21,8 @@ void check_options(const TrainOptions& o) {
     at_least_1("checkpoint_every", o.checkpoint_every);
     positive("clip_norm", o.clip_norm);
     need(o.patience >= 0, "patience is " + std::to_string(o.patience) + "; it must not be negative");
-    need(!o.resume || !o.checkpoint.empty(), "resume needs the name of a checkpoint");
+    const bool saves = !o.spread || o.spread->group().rank() == 0;
+    need(!saves || !o.resume || !o.checkpoint.empty(), "resume needs the name of a checkpoint");
 }
 
 }  // namespace pollen::detail

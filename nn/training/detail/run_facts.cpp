@@ -36,7 +36,7 @@ std::string shape_of_item(const auto& x) {
 }  // namespace
 
 template <Real T>
-RunFacts run_facts(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
+RunFacts run_facts(const Module<T>& net, const Likelihood<T>& likelihood, const RunData<T>& data,
                    const TrainOptions& options, const Dataset<T>* validation, std::int64_t per_epoch) {
     RunFacts facts;
     facts.options = {{"network", architecture(net)},
@@ -44,7 +44,7 @@ RunFacts run_facts(const Module<T>& net, const Likelihood<T>& likelihood, const 
                      {"optimiser", options.optimiser.describe()},
                      {"likelihood", likelihood.describe() + own_priors<T>(likelihood)},
                      {"seed", std::to_string(options.seed)},
-                     {"items", std::to_string(options.spread ? options.spread->items() : data.size())},
+                     {"items", std::to_string(data.items)},
                      {"validation items", validation ? std::to_string(validation->size()) : "none"},
                      {"watch", options.watch == TrainOptions::Watch::score ? "score" : "loss"},
                      {"batch", std::to_string(options.batch)},
@@ -55,10 +55,9 @@ RunFacts run_facts(const Module<T>& net, const Likelihood<T>& likelihood, const 
                      {"clip_norm", to_text(options.clip_norm)},
                      {"kl", options.kl.describe()},
                      {"samples", std::to_string(options.samples)}};
-    const std::int64_t items = options.spread ? options.spread->items() : data.size();
     if (options.spread) facts.options["blocks"] = std::to_string(options.spread->blocks());
-    facts.batch = std::min(options.batch, items);
-    facts.epoch_items = options.draw == Draw::epoch ? items : per_epoch * facts.batch;
+    facts.batch = std::min(options.batch, data.items);
+    facts.epoch_items = options.draw == Draw::epoch ? data.items : per_epoch * facts.batch;
     facts.per_epoch = per_epoch;
     facts.steps = options.epochs * per_epoch;
     facts.memories = options.optimiser.memories();
@@ -93,7 +92,7 @@ void agree_on_run(Group& group, const RunFacts& facts, const Dataset<T>& data, c
 }
 
 #define POLLEN_INSTANTIATE(T)                                                                                   \
-    template RunFacts run_facts(const Module<T>&, const Likelihood<T>&, const Dataset<T>&, const TrainOptions&, \
+    template RunFacts run_facts(const Module<T>&, const Likelihood<T>&, const RunData<T>&, const TrainOptions&, \
                                 const Dataset<T>*, std::int64_t);                                               \
     template void add_data_facts(RunFacts&, const Dataset<T>&, const TrainOptions&, const Dataset<T>*);         \
     template void agree_on_run(Group&, const RunFacts&, const Dataset<T>&, const TrainOptions&);

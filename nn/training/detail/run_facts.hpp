@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/nn/training/detail/run_data.hpp>
 #include <pollen/nn/training/train.hpp>
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct RunFacts {
 
 // All but the hashes of the data.
 template <Real T>
-RunFacts run_facts(const Module<T>& net, const Likelihood<T>& likelihood, const Dataset<T>& data,
+RunFacts run_facts(const Module<T>& net, const Likelihood<T>& likelihood, const RunData<T>& data,
                    const TrainOptions& options, const Dataset<T>* validation, std::int64_t per_epoch);
 
 // Goes through all data once. With `options.spread` it is a call of the whole group. Rank 0 then has hashes of the
@@ -30,8 +31,8 @@ RunFacts run_facts(const Module<T>& net, const Likelihood<T>& likelihood, const 
 template <Real T>
 void add_data_facts(RunFacts& facts, const Dataset<T>& data, const TrainOptions& options, const Dataset<T>* validation);
 
-// A call of the whole group. Throws a GroupError on all ranks unless they make the same run, but
-// for the validation data, which are those of rank 0.
+// A call of the whole group. Throws a GroupError on all ranks unless they make the same run. Validation data are not
+// compared: those of rank 0 are used.
 template <Real T>
 void agree_on_run(Group& group, const RunFacts& facts, const Dataset<T>& data, const TrainOptions& options);
 

@@ -4,6 +4,7 @@
 #include <pollen/autograd/support/interrupt.hpp>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 
 namespace pollen::detail {
@@ -23,24 +24,27 @@ SpreadStep<T>::SpreadStep(const Module<T>& net, const Likelihood<T>& likelihood,
       pass_(pass),
       loss_(net, likelihood, data, options, pass),
       batches_(data.data, spread_, {options.batch, options.draw, options.seed, options.augmentation}),
-      gradients_(Tensor<T>::zeros(Shape{spread_.shares().count(spread_.group().rank()), pass.parameters().size()})) {}
+      gradients_(Tensor<T>::zeros(Shape{spread_.shares().count(spread_.group().rank()), pass.parameters().size()})),
+      leaves_(static_cast<std::size_t>(spread_.shares().count(spread_.group().rank())) * leaf_columns) {}
 
 template <Real T>
 auto SpreadStep<T>::operator()(std::int64_t step, PassOptions how, std::span<const T> theta,
-                               const std::function<double(std::int64_t)>& weight) -> Losses {
+                               const std::function<void()>& begin, const std::function<double(std::int64_t)>& weight)
+    -> Losses {
     Group& group = spread_.group();
-    std::vector<double> leaves(static_cast<std::size_t>(spread_.shares().count(group.rank())) * leaf_columns);
-    std::vector<double> sum(leaf_columns);
+    std::fill(leaves_.begin(), leaves_.end(), 0.0);
+    std::array<double, leaf_columns> sum{};
     std::exception_ptr error;
     try {
+        begin();
         batch_ = batches_.at(step);
-        evaluate(how, theta, weight(batch_.items), leaves);
+        evaluate(how, theta, weight(batch_.items));
     } catch (...) {
         error = std::current_exception();
-        leaves[failed_column] = 1;
+        leaves_[failed_column] = 1;
     }
-    leaves[interrupted_column] = Interrupt::requested() ? 1 : 0;
-    ordered_sum<double>(group, spread_.shares(), leaves, sum);
+    leaves_[interrupted_column] = Interrupt::requested() ? 1 : 0;
+    ordered_sum<double>(group, spread_.shares(), leaves_, sum);
     if (sum[failed_column] > 0)
         group.together([&] {
             if (error) std::rethrow_exception(error);
@@ -49,11 +53,11 @@ auto SpreadStep<T>::operator()(std::int64_t step, PassOptions how, std::span<con
 }
 
 template <Real T>
-void SpreadStep<T>::evaluate(PassOptions how, std::span<const T> theta, double weight, std::span<double> leaves) {
+void SpreadStep<T>::evaluate(PassOptions how, std::span<const T> theta, double weight) {
     const std::int64_t first_block = spread_.shares().first(spread_.group().rank());
     std::fill_n(gradients_.mutable_data(), gradients_.size(), T(0));
     const auto leaf = [&](std::int64_t block) {
-        return leaves.subspan(static_cast<std::size_t>(block - first_block) * leaf_columns, leaf_columns);
+        return std::span(leaves_).subspan(static_cast<std::size_t>(block - first_block) * leaf_columns, leaf_columns);
     };
     const auto take_complexity = [&] {
         costs_ = !pass_.complexities().empty();

@@ -4,6 +4,7 @@
 #include <pollen/nn/training/detail/batch_loss.hpp>
 
 #include <functional>
+#include <vector>
 
 namespace pollen::detail {
 
@@ -24,9 +25,9 @@ class SpreadStep {
         double complexity = 0;     // as far as its value is known
         bool interrupted = false;  // on any rank
     };
-    // A call of the whole group. Evaluates the parts of this rank at theta. `weight` gives the weight of the complexity
-    // for a batch of so many items. What one rank throws all throw, as Group::together() does.
-    Losses operator()(std::int64_t step, PassOptions how, std::span<const T> theta,
+    // A call of the whole group. Calls begin() and evaluates the parts of this rank at theta. `weight` gives the weight
+    // of the complexity for a batch of so many items. What one rank throws all throw, as Group::together() does.
+    Losses operator()(std::int64_t step, PassOptions how, std::span<const T> theta, const std::function<void()>& begin,
                       const std::function<double(std::int64_t)>& weight);
 
     // A call of the whole group, after the one above: the gradient of the whole loss, until the next step.
@@ -38,7 +39,7 @@ class SpreadStep {
     std::int64_t per_epoch() const { return batches_.per_epoch(); }
 
   private:
-    void evaluate(PassOptions how, std::span<const T> theta, double weight, std::span<double> leaves);
+    void evaluate(PassOptions how, std::span<const T> theta, double weight);
     void restart(PassOptions how, std::span<const T> theta, std::int64_t block);
 
     const RunData<T> data_;
@@ -47,8 +48,9 @@ class SpreadStep {
     BatchLoss<T> loss_;
     SpreadBatches<T> batches_;
     typename SpreadBatches<T>::Batch batch_;
-    Tensor<T> gradients_;  // a row for each block; the first one then becomes their sum
-    bool costs_ = true;    // the layers have a complexity, as far as is known
+    Tensor<T> gradients_;         // a row for each block; the first one then becomes their sum
+    std::vector<double> leaves_;  // the numbers that the blocks add up beside the gradient, a row for each
+    bool costs_ = true;           // whether the layers have a complexity; true until that is known
 };
 
 }  // namespace pollen::detail

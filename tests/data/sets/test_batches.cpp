@@ -128,6 +128,11 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(error_of<ValueError>([&] { Batches<float>(data, {}).at(-1); }) ==
                "Batches: step -1; the first step is 0");
     BOOST_TEST(Batches<float>(data, {.size = 100}).at(0).size() == 5);
+    BOOST_TEST(error_of<ValueError>([] { BatchItems(0, 8, Draw::epoch, 1); }) ==
+               "BatchItems: items is 0; at least 1 is needed");
+    BOOST_TEST(error_of<ValueError>([] { BatchItems(5, 0, Draw::fresh, 1); }) ==
+               "BatchItems: size is 0; at least 1 is needed");
+    BOOST_TEST(BatchItems(5, std::numeric_limits<std::int64_t>::max(), Draw::epoch, 1).per_epoch() == 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,3 +1,4 @@
+#include "../../autograd/support/group_checks.hpp"
 #include "../../support.hpp"
 #include "spread_cases.hpp"
 
@@ -5,9 +6,12 @@
 #include <pollen/samplers/minibatch/gibbs_precision.hpp>
 #include <pollen/samplers/minibatch/sghmc.hpp>
 
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <new>
+#include <stdexcept>
 
 using namespace pollen;
 using namespace pollen::test;
@@ -23,18 +27,8 @@ Dataset<double> twenty() { return spread_data<double>(20); }
 std::vector<std::string> thrown(int ranks, const std::function<void(Group&)>& f) {
     std::vector<std::string> texts(static_cast<std::size_t>(ranks));
     try {
-        run_group(ranks, [&](Group& group) {
-            std::string& text = texts[static_cast<std::size_t>(group.rank())];
-            try {
-                f(group);
-            } catch (const GroupError& error) {
-                text = std::string("GroupError: ") + error.what();
-            } catch (const ValueError& error) {
-                text = std::string("ValueError: ") + error.what();
-            } catch (const Error& error) {
-                text = std::string("Error: ") + error.what();
-            }
-        });
+        run_group(ranks,
+                  [&](Group& group) { texts[static_cast<std::size_t>(group.rank())] = thrown_by([&] { f(group); }); });
     } catch (const GroupError&) {
     }
     return texts;
@@ -54,6 +48,47 @@ std::vector<std::string> thrown_for_model(int ranks, const F& f) {
         const SpreadPotential<double> u(part, spread);
     });
 }
+
+// sum (theta - i)^2 over items i. If it is told to, throws something that is no Error: in a likelihood, or after one in
+// size(), which a rank calls between two evaluations, where the others wait for it.
+struct Unlucky final : ItemwisePotential<double> {
+    explicit Unlucky(std::int64_t n) : count(n) {}
+    std::int64_t count;
+    enum Fault { none, in_likelihood, in_size, in_next_size };
+    std::shared_ptr<std::atomic<Fault>> fault = std::make_shared<std::atomic<Fault>>(none);
+
+    std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Unlucky>(*this); }
+    std::int64_t size() const override {
+        if (*fault == in_next_size) throw std::bad_alloc();
+        return 1;
+    }
+    std::int64_t items() const override { return count; }
+    double prior(std::span<const double>, std::span<double> gradient) override {
+        std::fill(gradient.begin(), gradient.end(), 0.0);
+        return 0;
+    }
+    double likelihood(std::span<const double> theta, std::span<const std::int64_t> items, double scale,
+                      std::span<double> to) override {
+        if (*fault == in_likelihood) throw std::runtime_error("a cable is loose");
+        if (*fault == in_size) *fault = in_next_size;
+        double sum = 0;
+        for (const std::int64_t item : items) {
+            const double far = theta[0] - static_cast<double>(item);
+            sum += scale * far * far;
+            if (!to.empty()) to[0] += 2 * scale * far;
+        }
+        return sum;
+    }
+    Energy evaluate(std::span<const double>, std::span<double>) override { return {}; }
+    Energy evaluate(std::span<const double>, std::span<double>, std::span<const std::int64_t>) override { return {}; }
+    const std::vector<Quantity>& quantities() const override { return quantities_; }
+    void values(std::span<const double> theta, std::span<double> out) override { out[0] = theta[0]; }
+    const std::vector<Quantity>& blocks() const override { return quantities_; }
+    std::string describe() const override { return "Unlucky"; }
+
+  private:
+    std::vector<Quantity> quantities_{{"x", {}, 0}};
+};
 
 // Does not like inputs above 100, nor a shift above 100 if the first input is negative.
 class Picky final : public Layer<Picky, double> {
@@ -233,6 +268,37 @@ BOOST_AUTO_TEST_CASE(errors_of_one_rank) {
             BOOST_TEST(good.refusal().empty());
         });
     });
+}
+
+BOOST_AUTO_TEST_CASE(exceptions_that_are_no_errors) {
+    for (const int bad : {0, 1, 2}) {
+        const auto texts = thrown(3, [&](Group& group) {
+            const Spread spread(group, 20, 7);
+            const Unlucky part(spread.count());
+            SpreadPotential<double> u(part, spread);
+            std::vector<double> theta(1, 0.5), gradient(1);
+            // The group goes on after what a likelihood throws.
+            if (group.rank() == bad) *part.fault = Unlucky::in_likelihood;
+            u.lead([&] {
+                BOOST_TEST(thrown_by([&] { u.evaluate(theta, gradient); }) ==
+                           "GroupError: rank " + std::to_string(bad) + ": a cable is loose");
+            });
+            *part.fault = Unlucky::none;
+            u.lead([&] { BOOST_TEST(u.evaluate(theta, gradient).total() > 0); });
+            // It ends after what nobody is prepared for, and no rank waits for ever.
+            if (group.rank() == bad) *part.fault = Unlucky::in_size;
+            u.lead([&] {
+                for (int k = 0; k < 8; ++k) u.evaluate(theta, gradient);
+            });
+        });
+        if (bad == 0) {
+            BOOST_TEST(texts[0] == "exception: std::bad_alloc");
+            BOOST_TEST(texts[1] == "GroupError: rank 0: std::bad_alloc");
+            BOOST_TEST(texts[2] == texts[1]);
+        } else {
+            check_all(texts, "GroupError: rank " + std::to_string(bad) + ": the system refused the memory");
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(outside_of_lead) {

@@ -1,3 +1,4 @@
+#include "../../autograd/support/group_checks.hpp"
 #include "../../data/temporary_directory.hpp"
 #include "../../support.hpp"
 #include "spread_checks.hpp"
@@ -14,21 +15,6 @@ namespace {
 
 SpreadCase small_case() {
     return {"small", Sequential{Dense(36, 3)}, {.epochs = 2, .batch = 16, .seed = 5, .show = Show::nothing}};
-}
-
-// Its type, if it is a GroupError or a ValueError, and its message.
-template <class F>
-std::string thrown_by(const F& f) {
-    try {
-        f();
-    } catch (const GroupError& error) {
-        return std::string("GroupError: ") + error.what();
-    } catch (const ValueError& error) {
-        return std::string("ValueError: ") + error.what();
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "";
 }
 
 // What a run throws, the same on all ranks. Afterwards the group makes another run, unless it cannot go on.
@@ -66,16 +52,49 @@ std::string error_with(const std::function<void(int, Dataset<float>&, TrainOptio
 }
 
 // Throws in evaluation number 8 of a rank, which is in the middle of a run.
-struct Fails final : Layer<Fails, float> {
+template <class E>
+struct Fails final : Layer<Fails<E>, float> {
     explicit Fails(bool bad) : bad_(bad) {}
     Var<float> forward(Pass<float>&, Var<float> x) const override {
-        if (bad_ && ++evaluations_ == 8) throw Error("the layer is tired");
+        if (bad_ && ++evaluations_ == 8) throw E("the layer is tired");
         return x;
     }
     static void members(auto&, auto&) {}
     std::string describe() const override { return "Fails"; }
     bool bad_;
     mutable int evaluations_ = 0;
+};
+
+// Sgd that throws in step 3.
+struct FailingSgd {
+    Schedule rate = 0.1;
+    bool bad = false;
+    static constexpr int memories = 0;
+    template <Real T>
+    void update(const UpdateStep& now, const Stretch<T>& at) const {
+        if (bad && now.step == 3) throw ValueError("the optimiser is tired");
+        Sgd{}.update(now, at);
+    }
+    std::string describe() const { return "FailingSgd"; }
+};
+
+// A Categorical that cannot compare scores.
+struct Undecided final : Concrete<Undecided, Likelihood<float>> {
+    bool bad = false;
+    Categorical<float> own;
+    Var<float> log_prob(Pass<float>& pass, Var<float> outputs, const Dataset<float>& batch) const override {
+        return own.log_prob(pass, outputs, batch);
+    }
+    const char* score_name() const override { return "accuracy"; }
+    bool higher_is_better() const override {
+        if (bad) throw Error("no score is better");
+        return true;
+    }
+    double score(const Tensor<float>& outputs, const Dataset<float>& batch) const override {
+        return own.score(outputs, batch);
+    }
+    double finish(double total, std::int64_t items) const override { return own.finish(total, items); }
+    std::string describe() const override { return "Undecided"; }
 };
 
 }  // namespace
@@ -101,9 +120,13 @@ BOOST_AUTO_TEST_CASE(items_have_their_numbers_in_the_whole_data_set) {
 BOOST_AUTO_TEST_CASE(what_one_rank_throws_all_throw) {
     for (const int bad : {0, 2})
         BOOST_TEST(error_on_all(3, [&](Group& group) {
-                       train_case({"tired", Sequential{Fails(group.rank() == bad), Dense(36, 3)}, small_case().options},
-                                  &group);
+                       const Fails<Error> layer(group.rank() == bad);
+                       train_case({"tired", Sequential{layer, Dense(36, 3)}, small_case().options}, &group);
                    }) == "GroupError: rank " + std::to_string(bad) + ": the layer is tired");
+    BOOST_TEST(error_on_all(3, [&](Group& group) {
+                   const Fails<DomainError> layer(group.rank() == 2);
+                   train_case({"tired", Sequential{layer, Dense(36, 3)}, small_case().options}, &group);
+               }) == "GroupError: rank 2: the layer is tired");
     BOOST_TEST(error_with([](int, Dataset<float>&, TrainOptions& o) {
                    o.on_step = [](const StepRecord& now) -> bool {
                        if (now.step == 3) throw Error("enough");
@@ -118,9 +141,9 @@ BOOST_AUTO_TEST_CASE(what_one_rank_throws_all_throw) {
     const std::string path = folder / "missing/run";
     const auto with_file = [&](TrainOptions& o) { o.checkpoint = path; };
     const std::string text = thrown_by([&] { train_case(small_case(), &Group::alone(), 7, with_file); });
-    BOOST_TEST(text.starts_with(path + ": "));
+    BOOST_TEST(text.starts_with("Error: " + path + ": "));
     BOOST_TEST(error_with([&](int, Dataset<float>&, TrainOptions& o) { with_file(o); }) ==
-               "GroupError: rank 0: " + text);
+               "GroupError: rank 0: " + text.substr(7));
     // In the middle of a run.
     std::filesystem::create_directory(folder / "missing");
     const std::string middle = error_with([&](int, Dataset<float>&, TrainOptions& o) {
@@ -131,6 +154,83 @@ BOOST_AUTO_TEST_CASE(what_one_rank_throws_all_throw) {
         };
     });
     BOOST_TEST(middle.starts_with("GroupError: rank 0: " + path + ": "));
+}
+
+// Each rank has its own copy of what a user gives.
+BOOST_AUTO_TEST_CASE(functions_that_throw_on_one_rank) {
+    for (const int bad : {0, 2}) {
+        const std::string who = "GroupError: rank " + std::to_string(bad) + ": ";
+        const auto with_rate = [&](const std::function<double(std::int64_t)>& f) {
+            return error_with([&](int rank, Dataset<float>&, TrainOptions& o) {
+                o.optimiser =
+                    Sgd{.rate = Schedule("mine", [=](std::int64_t t) { return rank == bad && t == 3 ? f(t) : 0.1; })};
+            });
+        };
+        BOOST_TEST(with_rate([](std::int64_t) -> double { throw Error("no rate"); }) == who + "no rate");
+        BOOST_TEST(with_rate([](std::int64_t) { return -1.0; }) ==
+                   who + "train: the rate is -1 at step 4; it must be finite and not negative");
+        BOOST_TEST(error_with([&](int rank, Dataset<float>&, TrainOptions& o) {
+                       o.optimiser = FailingSgd{.bad = rank == bad};
+                   }) == who + "the optimiser is tired");
+    }
+}
+
+// Where the ranks are not prepared for an error, it ends the group.
+BOOST_AUTO_TEST_CASE(an_error_that_one_rank_alone_knows) {
+    const std::string text = error_on_all(
+        3,
+        [](Group& group) {
+            const SpreadCase c = small_case();
+            TrainOptions options = c.options;
+            options.spread.emplace(group, spread_items, 7);
+            const Dataset<float> all = spread_data(false);
+            const Dataset<float> mine = all.slice(options.spread->first(), options.spread->count());
+            const auto net = c.net->clone();
+            Undecided likelihood;
+            likelihood.bad = group.rank() == 1;
+            train<float>(*net, likelihood, mine, options, &all);
+        },
+        false);
+    BOOST_TEST(text == "GroupError: rank 1: no score is better");
+}
+
+// Texts are alike, functions are not.
+BOOST_AUTO_TEST_CASE(functions_that_differ_between_ranks) {
+    const auto message = [](const std::string& when) {
+        return "GroupError: the ranks do not agree on the parameters after " + when +
+               " of train() (the optimiser, its schedule or a prior does something else on some ranks, though its "
+               "text is the same): ranks 0 and 2: \"";
+    };
+    const auto with = [&](std::int64_t differs, std::int64_t until) {
+        return error_with(
+            [=](int rank, Dataset<float>&, TrainOptions& o) {
+                o.optimiser = Sgd{
+                    .rate = Schedule("mine", [=](std::int64_t t) { return rank == 1 && t == differs ? 0.2 : 0.1; })};
+                o.on_step = [=](const StepRecord& now) { return now.step < until; };
+            },
+            false);
+    };
+    BOOST_TEST(with(1, 100).starts_with(message("epoch 1")));
+    BOOST_TEST(with(5, 100).starts_with(message("epoch 2")));
+    BOOST_TEST(with(1, 3).starts_with(message("step 3")));
+    BOOST_TEST(error_with([](int, Dataset<float>&, TrainOptions& o) {
+                   o.optimiser = Sgd{.rate = Schedule("mine", [](std::int64_t) { return 0.1; })};
+               }) == "");
+}
+
+// Other ranks need no name of a file to go on with.
+BOOST_AUTO_TEST_CASE(rank_0_alone_has_a_checkpoint) {
+    const TemporaryDirectory folder;
+    const auto resume = [&](int with_name) {
+        return error_with([&, with_name](int rank, Dataset<float>&, TrainOptions& o) {
+            o.resume = true;
+            if (rank == with_name) o.checkpoint = folder / "run";
+        });
+    };
+    BOOST_TEST(resume(0) == "");
+    BOOST_TEST(resume(0) == "");
+    BOOST_TEST(resume(1) == "GroupError: rank 0: train: resume needs the name of a checkpoint");
+    BOOST_TEST((folder.names() == std::set<std::string>{"run"}));
 }
 
 // The networks then have the parameters that they would have on a single machine.
@@ -229,7 +329,7 @@ BOOST_AUTO_TEST_CASE(blocks_belong_to_a_saved_run) {
         });
     };
     const auto refused = [&](const char* saved, const char* now) {
-        return folder / "run" + ": the saved run has blocks " + saved + ", this one has " + now +
+        return "Error: " + folder / "run" + ": the saved run has blocks " + saved + ", this one has " + now +
                "; to start anew, remove the file or choose another one";
     };
     BOOST_TEST(run(7) == "");
