@@ -12,7 +12,8 @@
 //     greedy             a network predicts the reward of each choice, and the better one is taken
 //     1 or 5 % chance    the same, but so many choices are left to chance, for ever
 //     Thompson, BBB      the network has a posterior q(w) by Bayes by Backprop; each choice is the better one in the
-//                        eyes of two draws w ~ q, averaged. What is uncertain differs from draw to draw, and so is tried
+//                        eyes of two draws w ~ q, averaged. What is uncertain differs from draw to draw, and so is
+//                        tried
 //
 // Regret is what a choice is expected to cost beside that of one who knows: 5 for an edible mushroom that is left, 15
 // for a poisonous one that is eaten. As in the paper: two layers of 100 units, the last 4,096 mushrooms to learn from,

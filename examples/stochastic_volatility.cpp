@@ -110,7 +110,7 @@ Family fitted(Fit fit, Form form, const D& returns, Potential<double>& model, st
     climb(q, model, {.steps = steps, .rates = {0.02, 0.02, 0.02}, .seed = seed});
     if (fit == Fit::mean_field) return q;
     Family more = low_rank_family(q, smooth_rows(10, q.normals));
-    climb(more, model, {.steps = steps, .rates = {0.002, 0.002, 0.001}, .draws = 4, .seed = seed, .stream = 3});
+    climb(more, model, {.steps = steps, .rates = {0.002, 0.002, 0.001}, .draws = 2, .seed = seed, .stream = 3});
     return more;
 }
 
@@ -173,9 +173,10 @@ Found sampled_hybrid(Loss loss, const D& returns, std::int64_t steps, std::int64
     return found;
 }
 
-// SGLD with a parameter for each s_i.
+// SGLD with a parameter for each s_i. Its steps are cheap: it has ten times as many as the hybrids.
 Found langevin(const D& returns, std::int64_t steps, std::uint64_t seed) {
-    const Sgld sampler{.step_size = burn_in_and_polynomial(1e-3, steps + steps / 2)};
+    steps *= 10;
+    const Sgld sampler{.step_size = burn_in_and_polynomial(2e-4, steps + steps / 2)};
     const Draws run = unless_stopped(run_chains(volatility(Form::centred, returns), sampler,
                                                 two_chains(steps, seed, start_of(Form::centred, returns))));
     return summary_of(run, run["s"]);

@@ -178,15 +178,17 @@ Found sums(const D& returns, const std::vector<std::int64_t>& days, const LogGri
 
 }  // namespace
 
-// A coarse pass finds where sigma and nu are. The fine one takes 6 standard deviations of their logs to each side, in
-// steps of half of one.
+// A coarse pass finds where sigma and nu are. The fine one has steps of half a standard deviation of the logs. It takes
+// 7 of them to each side, but for nu, whose density falls like its prior, up to 400.
 Found exact_posterior(const D& returns, const std::vector<std::int64_t>& days) {
     const Interrupt interrupt;
     const Found coarse =
         sums(returns, {}, {math::log(0.015), math::log(0.5), 24}, {math::log(1.5), math::log(300.0), 16});
-    const auto fine = [&](std::int64_t k) {
-        const double mean = coarse.at("logs")(k, 0), sd = coarse.at("logs")(k, 1);
-        return LogGrid{mean - 6 * sd, mean + 6 * sd, 25};
+    const auto fine = [&](std::int64_t k, double most) {
+        const double mean = coarse.at("logs")(k, 0), sd = coarse.at("logs")(k, 1), low = mean - 7 * sd;
+        const auto steps = static_cast<std::int64_t>(std::max(1.0, (most - low) / (0.5 * sd)));
+        return LogGrid{low, low + 0.5 * sd * static_cast<double>(steps), steps + 1};
     };
-    return sums(returns, days, fine(0), fine(1));
+    const double widest = coarse.at("logs")(0, 0) + 7 * coarse.at("logs")(0, 1);
+    return sums(returns, days, fine(0, widest), fine(1, math::log(400.0)));
 }
