@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
             const Tested test = test_split(data, epochs, example.seed + static_cast<std::uint64_t>(k));
             rmse.push_back(test.rmse);
             log_likelihood.push_back(test.log_likelihood);
-            std::printf("split %2lld  rmse %8.4f  log-likelihood %8.4f\n", static_cast<long long>(k + 1), test.rmse,
+            std::printf("split %2lld  rmse %8.4f  log-likelihood %8.4f\n", static_cast<long long>(k) + 1, test.rmse,
                         test.log_likelihood);
         }
         ResultTable table({"on test data", "mean", "noise alone"});

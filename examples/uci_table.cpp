@@ -156,7 +156,8 @@ Found score(const Method& method, std::vector<double> settings, const Split& spl
 // What the methods score on one split.
 void score_split(const Example& example, const std::string& set, const Split& split, const std::string& number,
                  const Budget& budget, std::vector<Scores>& scores) {
-    const Beginnings networks = beginnings(example, set + ", networks, split " + number, split, budget);
+    const auto stage_name = [&](const std::string& what) { return set + ", " + what + ", split " + number; };
+    const Beginnings networks = beginnings(example, stage_name("networks"), split, budget);
     std::vector<Method> methods = methods_of(budget);
     // A mistake, to show what it is worth.
     methods.push_back(*std::ranges::find(methods, "MC dropout", &Method::name));
@@ -165,7 +166,7 @@ void score_split(const Example& example, const std::string& set, const Split& sp
     for (std::size_t k = 0; k < methods.size(); ++k) {
         const Method& method = methods[k];
         const bool cheats = method.name == cheat;
-        const Found found = stage(example, set + ", " + method.name + ", split " + number, [&] {
+        const Found found = stage(example, stage_name(method.name), [&] {
             std::vector<double> settings;
             if (method.settings.empty())  // multi-SWAG: the rate of SWAG, or less if another network diverges with it
                 for (const double part : {1.0, 0.3, 0.1})
@@ -224,7 +225,7 @@ ResultTable table_of_settings(const std::vector<UciSet>& sets, const AllScores& 
             std::string text;
             for (const auto& [setting, count] : splits)
                 text += (text.empty() ? "" : ", ") + to_text(setting) + ": " + std::to_string(count);
-            row.push_back(text);
+            row.emplace_back(text);
         }
         table.row(row);
     }

@@ -8,6 +8,7 @@
 #include <pollen/nn/likelihoods.hpp>
 #include <pollen/nn/potentials/network_potential.hpp>
 #include <pollen/nn/prediction/predictive.hpp>
+#include <pollen/nn/priors.hpp>
 #include <pollen/nn/training/train.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 #include <pollen/nn/variational/last_layer_laplace.hpp>

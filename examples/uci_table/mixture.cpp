@@ -3,7 +3,7 @@
 #include <pollen/autograd/math.hpp>
 #include <pollen/nn/prediction/metrics.hpp>
 
-#include <cmath>
+#include <algorithm>
 #include <numbers>
 
 using namespace pollen;

@@ -4,7 +4,8 @@
 
 #include <pollen/autograd/tensor.hpp>
 
-#include <span>
+#include <cstddef>
+#include <vector>
 
 // The prediction of n targets: the average of S normal laws for each, on the standardised scale. Added one by one.
 class Mixture {

@@ -9,17 +9,25 @@
 
 using namespace pollen;
 
+namespace {
+
+// DIRECTORY/NAME.txt, plain or gzipped.
+std::string file_in(const std::string& directory, const std::string& name) {
+    for (const char* ending : {".txt", ".txt.gz"})
+        if (std::filesystem::path path = std::filesystem::path(directory) / (name + ending); exists(path)) return path;
+    throw FileError(directory + ": has neither " + name + ".txt nor " + name + ".txt.gz, which --from needs");
+}
+
+}  // namespace
+
 std::vector<UciSet> uci_sets(const std::string& from, const std::string& only) {
-    std::vector<UciSet> sets;
-    for (const std::string name : {"yacht", "energy", "concrete", "wine-quality-red"})
-        sets.push_back({name == "wine-quality-red" ? "red wine" : name, embedded_data("uci/" + name + ".txt.gz")});
-    for (const std::string name : {"kin8nm", "power-plant"}) {
-        if (from.empty()) continue;
-        std::string path = from + "/" + name + ".txt";
-        if (!std::filesystem::exists(path)) path += ".gz";
-        if (!std::filesystem::exists(path))
-            throw FileError(from + ": has neither " + name + ".txt nor " + name + ".txt.gz, which --from needs");
-        sets.push_back({name == "power-plant" ? "power plant" : name, path});
+    std::vector<UciSet> sets{{"yacht", embedded_data("uci/yacht.txt.gz")},
+                             {"energy", embedded_data("uci/energy.txt.gz")},
+                             {"concrete", embedded_data("uci/concrete.txt.gz")},
+                             {"red wine", embedded_data("uci/wine-quality-red.txt.gz")}};
+    if (!from.empty()) {
+        sets.push_back({"kin8nm", file_in(from, "kin8nm")});
+        sets.push_back({"power plant", file_in(from, "power-plant")});
     }
     if (only.empty()) return sets;
     std::string names;

@@ -112,7 +112,7 @@ void LastLayerLaplace<T>::add_data(const Likelihood<T>& likelihood, const Datase
     for (std::int64_t first = 0; first < data.size(); first += items_at_once) {
         const Dataset<T> items = data.view(first, std::min(items_at_once, data.size() - first));
         const Tensor<double> phi = features(items.inputs), f = outputs(phi);
-        if (noise_)
+        if (noise_ > 0)
             add_numbers(phi, f, items.targets);
         else
             add_classes(phi, f, items.labels);
@@ -121,7 +121,7 @@ void LastLayerLaplace<T>::add_data(const Likelihood<T>& likelihood, const Datase
 
 template <Real T>
 void LastLayerLaplace<T>::add_numbers(const Tensor<double>& phi, const Tensor<double>& f, const Tensor<T>& targets) {
-    const double sd = *noise_, log_sd = math::log(sd);
+    const double sd = noise_, log_sd = math::log(sd);
     for (std::int64_t k = 0; k < f.size(); ++k) {
         const double z = (static_cast<double>(targets.data()[k]) - f.data()[k]) / sd;
         log_likelihood_ -= z * z / 2 + log_sd + kernels::log_sqrt_2pi;
@@ -219,7 +219,7 @@ double LastLayerLaplace<T>::prior_sd() const {
 // and so is the part of L^-1 J' before it.
 template <Real T>
 std::vector<double> LastLayerLaplace<T>::variances(const Tensor<double>& phi, std::int64_t output) const {
-    const std::int64_t rows = phi.shape()[0], begin = noise_ ? 0 : output * features_, left = size_ - begin;
+    const std::int64_t rows = phi.shape()[0], begin = noise_ > 0 ? 0 : output * features_, left = size_ - begin;
     std::vector<double> solved(place_of(left * rows)), sums(place_of(rows));
     for (std::int64_t row = 0; row < rows; ++row)
         for (std::int64_t k = 0; k < features_; ++k) solved[place_of(k * rows + row)] = phi(row, k);
@@ -235,7 +235,8 @@ std::vector<double> LastLayerLaplace<T>::variances(const Tensor<double>& phi, st
 
 template <Real T>
 LaplaceNumbers<T> LastLayerLaplace<T>::predict_numbers(const Tensor<T>& x) const {
-    if (!noise_) throw ValueError("LastLayerLaplace: predict_numbers() needs a Gaussian likelihood, not Categorical");
+    if (noise_ == 0)
+        throw ValueError("LastLayerLaplace: predict_numbers() needs a Gaussian likelihood, not Categorical");
     LaplaceNumbers<T> out{predict(net_, x), {}, {}};
     out.epistemic = Tensor<T>::empty(out.mean.shape());
     out.sd = Tensor<T>::empty(out.mean.shape());
@@ -247,7 +248,7 @@ LaplaceNumbers<T> LastLayerLaplace<T>::predict_numbers(const Tensor<T>& x) const
         for (std::int64_t k = 0; k < count * outputs_; ++k) {
             const double variance = found[place_of(k / outputs_)];
             epistemic[first * outputs_ + k] = static_cast<T>(variance);
-            sd[first * outputs_ + k] = static_cast<T>(std::sqrt(variance + *noise_ * *noise_));
+            sd[first * outputs_ + k] = static_cast<T>(std::sqrt(variance + noise_ * noise_));
         }
     }
     return out;
@@ -255,7 +256,7 @@ LaplaceNumbers<T> LastLayerLaplace<T>::predict_numbers(const Tensor<T>& x) const
 
 template <Real T>
 Tensor<T> LastLayerLaplace<T>::probabilities(const Tensor<T>& x) const {
-    if (noise_) throw ValueError("LastLayerLaplace: probabilities() needs a Categorical likelihood, not Gaussian");
+    if (noise_ > 0) throw ValueError("LastLayerLaplace: probabilities() needs a Categorical likelihood, not Gaussian");
     Tensor<T> logits = predict(net_, x);
     T* f = logits.mutable_data();
     const std::int64_t n = logits.shape()[0];

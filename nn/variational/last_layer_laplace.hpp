@@ -90,7 +90,7 @@ class LastLayerLaplace {
 
     Sequential<T> net_, body_;  // body_: net_ without its last part
     std::int64_t features_, outputs_;
-    std::optional<double> noise_;  // sd, of a Gaussian likelihood
+    double noise_ = 0;             // sd, of a Gaussian likelihood; 0: Categorical
     std::int64_t size_ = 0;        // A is size_ x size_; for a Gaussian likelihood it is the same for each output
     std::vector<double> weights_;  // w*, output after output, the bias behind the weights of each
     std::vector<double> curvature_, factor_;  // A without the prior, and L of A = L L', in lower triangles
