@@ -108,10 +108,12 @@ struct ChainStart {
 //     describe()                 names every option; a resumed run has to have the same text (describe_options makes
 //     it)
 //
-// and two optional ones:
+// and some optional ones:
 //
 //     extra_quantities(potential)    what it draws beside theta, a vector of Quantity
 //     state_bytes(size, number)      the memory of a chain, if that is more than a few vectors; see state_bytes_of
+//     group, lead(potential, f)      the ranks that share the steps of its chains, or null. All call lead(): rank 0
+//                                    calls f(), which runs chains, and the others help until f() returns
 template <class S, class T>
 concept SamplerOf = requires(const S& sampler, std::unique_ptr<Potential<T>> potential, ChainStart<T> start) {
     { sampler.begin(std::move(potential), std::move(start)) } -> std::same_as<std::unique_ptr<Chain<T>>>;

@@ -1,11 +1,11 @@
 #include <pollen/nn/potentials/spread_potential.hpp>
 
 #include <pollen/autograd/support/detail/errors_at.hpp>
+#include <pollen/autograd/support/detail/leading.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/nn/potentials/detail/spread_sum.hpp>
 
 #include <atomic>
-#include <exception>
 #include <mutex>
 #include <utility>
 
@@ -65,25 +65,10 @@ class SpreadPotential<T>::Engine {
         if (group().size() == 1) return f();
         if (group().rank() > 0) return serve_or_fail();
         if (set_leading(true)) return f();  // inside of another lead()
-        std::exception_ptr error;
-        std::string text;
-        try {
-            f();
-        } catch (const std::exception& thrown) {
-            error = std::current_exception();
-            text = thrown.what();
-        } catch (...) {
-            error = std::current_exception();
-            text = "an exception that is no std::exception";
-        }
-        set_leading(false);
-        try {
-            exchange({.what = error ? Command::failed : Command::done});
-            if (error) group().broadcast(text);
-        } catch (const GroupError&) {  // the others know
-            if (!error) throw;
-        }
-        if (error) std::rethrow_exception(error);
+        detail::lead_group(group(), f, [&](bool failed) {
+            set_leading(false);
+            exchange({.what = failed ? Command::failed : Command::done});
+        });
     }
 
     void values(std::span<const T> theta, std::span<double> out) {
@@ -133,13 +118,8 @@ class SpreadPotential<T>::Engine {
         for (;;) {
             const Command command = exchange({});
             if (command.what == Command::done) return;
-            if (command.what == Command::failed) throw GroupError("rank 0: " + group().broadcast(std::string_view()));
-            try {
-                sum_(theta_, command.gradient != 0, {}, batch_, 1);
-            } catch (const DomainError&) {  // rank 0 has the same
-            } catch (const GroupError&) {
-                if (group().failed()) throw;
-            }
+            if (command.what == Command::failed) detail::throw_of_leader(group());
+            detail::serve_once(group(), [&] { sum_(theta_, command.gradient != 0, {}, batch_, 1); });
         }
     }
 

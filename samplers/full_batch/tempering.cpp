@@ -1,25 +1,16 @@
 #include <pollen/samplers/full_batch/tempering.hpp>
 
-#include <pollen/samplers/full_batch/detail/hamiltonian.hpp>
+#include <pollen/autograd/support/detail/leading.hpp>
+#include <pollen/samplers/full_batch/detail/shared_rungs.hpp>
 
-#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace pollen {
 
 namespace {
 
 constexpr const char* name = "Tempering";
-
-template <Real T>
-struct Rung {
-    double beta = 1;
-    double step_size = 1;
-    detail::Phase<T> z, before;  // before: where the present step has begun, once it has moved
-    bool moved = false;
-    double acceptance = 0;  // of the present step
-    DualAveraging averaging;
-};
 
 // Puts the number of a rung before every name.
 class RungVisitor final : public StateVisitor {
@@ -33,13 +24,6 @@ class RungVisitor final : public StateVisitor {
   private:
     StateVisitor& to_;
     std::string prefix_;
-};
-
-// What one rung did in a step.
-struct Move {
-    double acceptance = 0;
-    std::int64_t gradients = 0;
-    bool invalid = false;
 };
 
 template <Real T>
@@ -60,18 +44,15 @@ class TemperingChain final : public detail::FullBatchChain<T> {
     }
 
   private:
-    Move hmc(Rung<T>& rung, std::int64_t steps, Random& random);
-    Move metropolis(Rung<T>& rung, std::int64_t steps, Random& random);
-    void accept(Rung<T>& rung);
     void adapt();
-    void swap(Random& random);
+    void swap(Random random);
 
     Tempering options_;
     bool adapts_;
     double target_;
-    Metric<T> metric_;
-    std::vector<Rung<T>> rungs_;
-    detail::Phase<T> trial_;
+    std::vector<detail::Rung<T>> rungs_;
+    std::vector<DualAveraging> averaging_;  // of each rung
+    detail::SharedRungs<T> moves_;
 };
 
 template <Real T>
@@ -82,65 +63,23 @@ TemperingChain<T>::TemperingChain(const Tempering& options, std::unique_ptr<Pote
       adapts_(options.adapt && this->warmup_steps_ > 0),
       target_(options.target_acceptance.value_or(
           options.kernel == Tempering::Kernel::hmc ? 0.8 : random_walk_target(this->size()))),
-      metric_(MetricKind::unit, this->size()),
-      rungs_(options.temperatures.size()) {
+      rungs_(options.temperatures.size()),
+      averaging_(rungs_.size(), DualAveraging(target_, {})),
+      moves_(options, this->z_, this->check_stop_) {
     if (options.kernel == Tempering::Kernel::hmc) this->need_gradient();
     for (std::size_t k = 0; k < rungs_.size(); ++k) {
-        Rung<T>& rung = rungs_[k];
+        detail::Rung<T>& rung = rungs_[k];
         rung.beta = this->beta() / options.temperatures[k];
         rung.step_size = options.step_size * std::sqrt(options.temperatures[k]);
         rung.z = rung.before = this->z_;
-        rung.averaging = DualAveraging(target_, {});
-        rung.averaging.restart(rung.step_size);
+        averaging_[k].restart(rung.step_size);
     }
-    trial_ = this->z_;
 }
 
 template <Real T>
-Move TemperingChain<T>::hmc(Rung<T>& rung, std::int64_t steps, Random& random) {
-    detail::Phase<T>& z = rung.z;
-    metric_.draw_momentum(random, z.momentum);
-    z.kinetic = metric_.kinetic(z.momentum.data(), z.momentum.data());
-    const detail::Trajectory way =
-        detail::trajectory(*this->potential_, metric_, rung.beta, rung.step_size, steps, z, trial_, this->check_stop_);
-    const Move move{way.acceptance(), way.gradients, way.invalid};
-    if (random.uniform<double>() < move.acceptance) accept(rung);
-    return move;
-}
-
-template <Real T>
-Move TemperingChain<T>::metropolis(Rung<T>& rung, std::int64_t steps, Random& random) {
-    detail::Phase<T>& z = rung.z;
-    const T scale = static_cast<T>(rung.step_size);
-    Move move;
-    for (std::int64_t k = 0; k < steps; ++k) {
-        this->check_stop();
-        random.fill_normal(trial_.position);
-        for (std::size_t i = 0; i < z.position.size(); ++i)
-            trial_.position[i] = z.position[i] + scale * trial_.position[i];
-        trial_.energy = this->potential_->evaluate(trial_.position, {});
-        const double rise = energy_difference(trial_.energy, z.energy) * rung.beta;
-        const bool invalid = !std::isfinite(rise);
-        const double acceptance = invalid ? 0 : acceptance_probability(rise);
-        move.invalid = move.invalid || invalid;
-        move.acceptance += acceptance / static_cast<double>(steps);
-        if (random.uniform<double>() < acceptance) accept(rung);
-    }
-    return move;
-}
-
-// Moves the rung to the trial point, and keeps where the step has begun. Nothing is copied.
-template <Real T>
-void TemperingChain<T>::accept(Rung<T>& rung) {
-    std::swap(rung.z, trial_);
-    if (!rung.moved) std::swap(rung.before, trial_);
-    rung.moved = true;
-}
-
-template <Real T>
-void TemperingChain<T>::swap(Random& random) {
+void TemperingChain<T>::swap(Random random) {
     for (std::size_t k = static_cast<std::size_t>(this->step_ % 2); k + 1 < rungs_.size(); k += 2) {
-        Rung<T>&a = rungs_[k], &b = rungs_[k + 1];
+        detail::Rung<T>&a = rungs_[k], &b = rungs_[k + 1];
         const double log_ratio = (a.beta - b.beta) * energy_difference(a.z.energy, b.z.energy);
         if (random.uniform<double>() < acceptance_probability(-log_ratio)) std::swap(a.z, b.z);
     }
@@ -150,31 +89,26 @@ void TemperingChain<T>::swap(Random& random) {
 template <Real T>
 void TemperingChain<T>::adapt() {
     if (!adapts_ || this->step_ >= this->warmup_steps_) return;
-    for (Rung<T>& rung : rungs_) {
-        rung.step_size = rung.averaging.learn(rung.acceptance);
-        if (this->step_ == this->warmup_steps_ - 1) rung.step_size = rung.averaging.average();
+    for (std::size_t k = 0; k < rungs_.size(); ++k) {
+        rungs_[k].step_size = averaging_[k].learn(rungs_[k].acceptance);
+        if (this->step_ == this->warmup_steps_ - 1) rungs_[k].step_size = averaging_[k].average();
     }
 }
 
 template <Real T>
 StepStatistics TemperingChain<T>::step() {
-    Random random = this->random();
-    const std::int64_t steps = options_.steps.draw(random);
     StepStatistics s;
     s.step_size = rungs_[0].step_size;
-    for (Rung<T>& rung : rungs_) rung.moved = false;
+    Random random = this->random();
     try {
-        for (Rung<T>& rung : rungs_) {
-            const Move move =
-                options_.kernel == Tempering::Kernel::hmc ? hmc(rung, steps, random) : metropolis(rung, steps, random);
-            rung.acceptance = move.acceptance;
-            s.gradients += move.gradients;
-            s.invalid = s.invalid || move.invalid;
-        }
+        random = moves_.move(*this->potential_, {this->seed_, this->chain_, this->step_}, rungs_);
     } catch (...) {
-        for (Rung<T>& rung : rungs_)
-            if (rung.moved) std::swap(rung.z, rung.before);
+        for (detail::Rung<T>& rung : rungs_) rung.undo();
         throw;
+    }
+    for (const detail::Rung<T>& rung : rungs_) {
+        s.gradients += rung.gradients;
+        s.invalid = s.invalid || rung.invalid;
     }
     s.acceptance = rungs_[0].acceptance;
     adapt();
@@ -188,14 +122,14 @@ template <Real T>
 void TemperingChain<T>::visit(StateVisitor& visitor) {
     visitor.integer("step", this->step_);
     for (std::size_t k = 0; k < rungs_.size(); ++k) {
-        Rung<T>& rung = rungs_[k];
+        detail::Rung<T>& rung = rungs_[k];
         RungVisitor at(visitor, k);
         at.vector("position", rung.z.position);
         at.vector("gradient", rung.z.gradient);
         at.number("prior", rung.z.energy.prior);
         at.number("likelihood", rung.z.energy.likelihood);
         at.number("step_size", rung.step_size);
-        if (adapts_) rung.averaging.visit(at);
+        if (adapts_) averaging_[k].visit(at);
     }
 }
 
@@ -213,7 +147,26 @@ std::unique_ptr<Chain<T>> Tempering::begin(std::unique_ptr<Potential<T>> potenti
     if (steps.low < 1 || steps.high < steps.low)
         throw ValueError(who + ": steps is " + steps.describe() + "; it must be from 1 up, and a range must rise");
     if (target_acceptance) check_fraction(name, "target_acceptance", *target_acceptance);
+    if (group && group->rank() > 0)
+        throw ValueError(who +
+                         ": rank 0 of the group has the chains; call run_chains(), or lead() with a function that "
+                         "begins them, on all ranks");
     return std::make_unique<TemperingChain<T>>(*this, std::move(potential), std::move(start));
+}
+
+template <Real T>
+void Tempering::lead(const Potential<T>& potential, const std::function<void()>& f) const {
+    if (!group || group->size() == 1) return f();
+    std::unique_ptr<Potential<T>> own;
+    std::optional<detail::SharedRungs<T>> moves;
+    group->together([&] {
+        detail::Phase<T> trial;
+        trial.resize(static_cast<std::size_t>(potential.size()));
+        moves.emplace(*this, std::move(trial));
+        own = potential.clone();
+    });
+    if (group->rank() > 0) return moves->serve(*own);
+    detail::lead_group(*group, f, [&](bool failed) { moves->end(failed); });
 }
 
 std::string Tempering::describe() const {
@@ -231,5 +184,7 @@ double Tempering::state_bytes(std::int64_t size, std::size_t number) const {
 }
 
 POLLEN_INSTANTIATE_SAMPLER(Tempering)
+template void Tempering::lead(const Potential<float>&, const std::function<void()>&) const;
+template void Tempering::lead(const Potential<double>&, const std::function<void()>&) const;
 
 }  // namespace pollen

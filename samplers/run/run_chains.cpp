@@ -334,34 +334,55 @@ void agree_on(Group& group, const RunPlan& plan) {
 
 template <Real T>
 Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, const std::string& sampler,
-                    const RunOptions& options, const std::vector<Quantity>& extra, double state_bytes) {
-    if (options.group && options.group->size() > 1 && potential.one_at_a_time())
+                    const RunOptions& options, const std::vector<Quantity>& extra, double state_bytes,
+                    const StepSharing& sharing) {
+    const bool spread = options.group && options.group->size() > 1, shared = sharing.group && sharing.group->size() > 1;
+    if (spread && potential.one_at_a_time())
         throw ValueError(
             "run_chains: the items of the potential are spread over the ranks, so its chains cannot be; leave out the "
             "option group");
+    if (shared && potential.one_at_a_time())
+        throw ValueError(
+            "run_chains: the items of the potential are spread over the ranks, so the steps of its chains cannot be "
+            "shared; leave out the sampler's option group");
+    if (shared && spread)
+        throw ValueError(
+            "run_chains: the ranks share the steps of the sampler, so they cannot share its chains; leave out the "
+            "option group of the run, or that of the sampler");
+    const auto agreed_plan = [&](Group& group) {
+        std::optional<RunPlan> plan;
+        group.together([&] {
+            plan = make_plan(potential, sampler, options, extra, state_bytes, group.size() > 1);
+            plan->one_at_a_time = plan->one_at_a_time || shared;
+        });
+        agree_on(group, *plan);
+        return std::move(*plan);
+    };
     Draws draws;
     draws.elsewhere = true;  // unless this rank leads
-    potential.lead([&] {
-        draws = with_errors_at("run_chains", [&] {
-            Group& group = options.group ? *options.group : Group::alone();
-            std::optional<RunPlan> plan;
-            group.together([&] { plan = make_plan(potential, sampler, options, extra, state_bytes); });
-            agree_on(group, *plan);
-            std::vector<std::unique_ptr<AnyChain>> chains;
-            group.together([&] {
-                for (std::int64_t c = 0; c < plan->own_chains(); ++c)
-                    chains.push_back(
-                        make_chain(potential, begin, options, static_cast<std::uint32_t>(plan->first_own() + c)));
-            });
-            return Run(std::move(*plan))(std::move(chains));
+    const auto run = [&](RunPlan plan) {
+        std::vector<std::unique_ptr<AnyChain>> chains;
+        plan.group().together([&] {
+            for (std::int64_t c = 0; c < plan.own_chains(); ++c)
+                chains.push_back(
+                    make_chain(potential, begin, options, static_cast<std::uint32_t>(plan.first_own() + c)));
         });
-    });
+        draws = Run(std::move(plan))(std::move(chains));
+    };
+    const char* const here = "run_chains";
+    if (shared) {
+        RunPlan plan = with_errors_at(here, [&] { return agreed_plan(*sharing.group); });
+        sharing.lead([&] { with_errors_at(here, [&] { run(std::move(plan)); }); });
+    } else {
+        potential.lead(
+            [&] { with_errors_at(here, [&] { run(agreed_plan(options.group ? *options.group : Group::alone())); }); });
+    }
     return draws;
 }
 
 template Draws run_chains_of(const Potential<float>&, const BeginChain<float>&, const std::string&, const RunOptions&,
-                             const std::vector<Quantity>&, double);
+                             const std::vector<Quantity>&, double, const StepSharing&);
 template Draws run_chains_of(const Potential<double>&, const BeginChain<double>&, const std::string&, const RunOptions&,
-                             const std::vector<Quantity>&, double);
+                             const std::vector<Quantity>&, double, const StepSharing&);
 
 }  // namespace pollen::detail

@@ -77,9 +77,15 @@ class RunError : public Error {
 namespace detail {
 template <Real T>
 using BeginChain = std::function<std::unique_ptr<Chain<T>>(std::unique_ptr<Potential<T>>, ChainStart<T>)>;
+// The ranks that share the steps of a sampler, and its lead(); see SamplerOf.
+struct StepSharing {
+    Group* group = nullptr;
+    std::function<void(const std::function<void()>&)> lead = {};
+};
 template <Real T>
 Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, const std::string& sampler,
-                    const RunOptions& options, const std::vector<Quantity>& extra, double state_bytes);
+                    const RunOptions& options, const std::vector<Quantity>& extra, double state_bytes,
+                    const StepSharing& sharing);
 }  // namespace detail
 
 // Runs chains of a sampler side by side, each with a copy of the potential and a start of its own:
@@ -114,8 +120,11 @@ requires SamplerOf<S, T> Draws run_chains(const Potential<T>& potential, const S
     };
     std::vector<Quantity> extra;
     if constexpr (requires { sampler.extra_quantities(potential); }) extra = sampler.extra_quantities(potential);
+    detail::StepSharing sharing;
+    if constexpr (requires { sampler.lead(potential, std::function<void()>()); })
+        sharing = {sampler.group, [&](const std::function<void()>& f) { sampler.lead(potential, f); }};
     return detail::run_chains_of<T>(potential, begin, sampler.describe(), options, extra,
-                                    state_bytes_of(sampler, potential.size(), sizeof(T)));
+                                    state_bytes_of(sampler, potential.size(), sizeof(T)), sharing);
 }
 
 }  // namespace pollen

@@ -1,6 +1,6 @@
 // mpirun -n N check_chains WHAT DIRECTORY ...: what test_run_ranks.cpp checks with threads, with the processes of an
 // MPI job.
-#include "../samplers/run/rank_runs.hpp"
+#include "../samplers/full_batch/shared_tempering.hpp"
 
 #include <pollen/autograd/mpi/run_mpi.hpp>
 
@@ -60,6 +60,31 @@ void check_throw(Group& group) {
             error);
 }
 
+// Chains of Tempering whose rungs are shared: draws and files are those of one process.
+void check_tempering(Group& group, const std::string& own) {
+    const ModelPotential<double> model = tempered_model<double>();
+    for (const auto kernel : {Tempering::Kernel::hmc, Tempering::Kernel::metropolis}) {
+        const std::string name = own + (kernel == Tempering::Kernel::hmc ? "/hmc" : "/walk");
+        const Draws draws = run_chains(model, five_rungs(kernel, &group), pair_of_chains(name));
+        require(draws.elsewhere == (group.rank() > 0), "the draws are on rank 0");
+        if (group.rank() > 0) continue;
+        const Draws whole = run_chains(model, five_rungs(kernel), pair_of_chains(name + "_whole"));
+        require(different(draws, whole).empty(), "the draws differ in" + different(draws, whole));
+        require(same_run(name, name + "_whole", pair), "the files differ");
+    }
+    fuse.evaluations = 0;
+    const std::string fault = thrown_by([&] {
+        run_chains(tempered_model<double>([&](double) {
+                       if (group.rank() == group.size() - 1 && fuse.evaluations > 400) throw Error("a fault");
+                   }),
+                   five_rungs(Tempering::Kernel::hmc, &group), pair_of_chains(""));
+    });
+    const std::string begin =
+        group.rank() == 0 ? "Error: run_chains: chain " : "GroupError: rank 0: run_chains: chain ";
+    require(fault.starts_with(begin) && fault.ends_with(": rank " + std::to_string(group.size() - 1) + ": a fault"),
+            fault);
+}
+
 // kill: the rank that is killed, and at which evaluation of its model.
 int check(const std::string& what, const std::string& directory, int rank, std::int64_t evaluation) {
     arm_files();  // without flushes to the disk
@@ -75,6 +100,8 @@ int check(const std::string& what, const std::string& directory, int rank, std::
             check_stop(group, shared + "/stop", own.path());
             check_throw(group);
             group.barrier();
+        } else if (what == "tempering") {
+            check_tempering(group, own.path());
         } else if (what == "kill") {
             fuse.evaluations = 0;
             if (group.rank() == rank) fuse.evaluation = evaluation;
@@ -84,7 +111,7 @@ int check(const std::string& what, const std::string& directory, int rank, std::
             options.resume = options.save_warmup = false;
             run_chains(shapes_model<double>(), Walk{.bad_chain = 4, .bad_step = 70}, options);
         } else {
-            throw ValueError("check_chains takes same, all, kill or fault, not " + what);
+            throw ValueError("check_chains takes same, all, tempering, kill or fault, not " + what);
         }
     });
 }

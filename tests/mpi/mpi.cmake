@@ -73,6 +73,9 @@ foreach(ranks 1 2 3 4 7)
         set_tests_properties(mpi.chains.${ranks}${way} PROPERTIES ${timeout})
     endforeach()
 endforeach()
+add_test(NAME mpi.tempering.3 COMMAND ${mpirun} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 3
+                                      $<TARGET_FILE:check_chains> tempering)
+set_tests_properties(mpi.tempering.3 PROPERTIES ${timeout})
 add_test(NAME mpi.chains.fault COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/mpi/job_fails.py
                                        "rank 0 of 3: run_chains: chain 5: a fault" ${mpirun} ${MPIEXEC_EXECUTABLE}
                                        ${MPIEXEC_NUMPROC_FLAG} 3 $<TARGET_FILE:check_chains> fault)

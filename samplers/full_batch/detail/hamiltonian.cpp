@@ -5,14 +5,6 @@
 
 namespace pollen::detail {
 
-namespace {
-
-template <Real T>
-constexpr auto normals = static_cast<std::size_t>(sizeof(T) == sizeof(float) ? RandomKind::normal_float
-                                                                             : RandomKind::normal_double);
-
-}  // namespace
-
 // Metric::open() makes the first half step of the momentum and the step of the position, Metric::close() the second
 // half step of the momentum.
 template <Real T>

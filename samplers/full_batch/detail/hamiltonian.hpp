@@ -9,6 +9,11 @@
 // What the samplers share that follow Hamilton's equations.
 namespace pollen::detail {
 
+// Where a RandomState counts the normals of type T.
+template <Real T>
+inline constexpr auto normals = static_cast<std::size_t>(sizeof(T) == sizeof(float) ? RandomKind::normal_float
+                                                                                    : RandomKind::normal_double);
+
 // One leapfrog step on H = beta U + p' M^-1 p / 2:
 //
 //     p -= e/2 beta grad U(q),  q += e M^-1 p,  p -= e/2 beta grad U(q)

@@ -147,7 +147,7 @@ std::string starts_text(const RunOptions& o, bool potential_has_its_own) {
 
 template <Real T>
 RunPlan make_plan(const Potential<T>& potential, const std::string& sampler, const RunOptions& options,
-                  const std::vector<Quantity>& extra, double state_bytes) {
+                  const std::vector<Quantity>& extra, double state_bytes, bool facts) {
     std::vector<Quantity> all = potential.quantities();
     std::int64_t value_count = potential.value_count();
     for (const Quantity& q : extra) {
@@ -188,14 +188,14 @@ RunPlan make_plan(const Potential<T>& potential, const std::string& sampler, con
                   {"starts", starts_text(options, !potential.start(options.seed, 0).empty())},
                   {"name", options.name}};
     check(plan);
-    if (!options.directory.empty() || ranks > 1)
+    if (!options.directory.empty() || facts)
         for (auto& fact : model_facts(potential)) plan.about.push_back(std::move(fact));
     return plan;
 }
 
 template RunPlan make_plan(const Potential<float>&, const std::string&, const RunOptions&, const std::vector<Quantity>&,
-                           double);
+                           double, bool);
 template RunPlan make_plan(const Potential<double>&, const std::string&, const RunOptions&,
-                           const std::vector<Quantity>&, double);
+                           const std::vector<Quantity>&, double, bool);
 
 }  // namespace pollen::detail

@@ -42,10 +42,11 @@ struct RunPlan {
 };
 
 // The plan of a run. `extra` are the quantities that the sampler draws beside those of the potential. Throws if an
-// option is impossible, or if the run would need more memory than it may have.
+// option is impossible, or if the run would need more memory than it may have. `facts`: it has those of model_facts(),
+// as the plan of a run with files has.
 template <Real T>
 RunPlan make_plan(const Potential<T>& potential, const std::string& sampler, const RunOptions& options,
-                  const std::vector<Quantity>& extra, double state_bytes);
+                  const std::vector<Quantity>& extra, double state_bytes, bool facts);
 
 // "1.5 GB"
 std::string bytes_text(double bytes);
