@@ -31,7 +31,8 @@ struct RunNews {
 // one needs no thread.
 class RunWatch {
   public:
-    // `mine` returns what this rank has to tell. The progress has all chains; this rank's are the share.
+    // `mine` returns what this rank has to tell. The progress has all chains, and this rank sends what it says of its
+    // share.
     RunWatch(Group& group, const Shares& shares, RunProgress& progress, std::function<RunNews()> mine);
     ~RunWatch();
     RunWatch(const RunWatch&) = delete;
