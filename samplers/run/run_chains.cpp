@@ -90,11 +90,13 @@ class Run {
         }
     }
 
-    // All files come to rank 0 in the end. The copies are gone before anything else is written.
+    // The copies are gone before anything else is written.
     void check_disk_of_all() {
         double bytes = disk();
         for (const ChainRunner& runner : runners_) bytes = std::max(bytes, runner.copy());
-        const double all = total(group_, bytes);
+        std::vector<double> left;
+        for (ChainRunner& runner : runners_) left.push_back(runner.disk());
+        const double all = total(group_, files_->same() ? bytes : 0.0) + files_->incoming(left, steps());
         const bool resumed = !runners_.empty() && runners_.front().resumed();
         group_.together([&] {
             if (is_root() || !files_->same()) check_disk(plan_.options.directory, is_root() ? all : bytes, resumed);
@@ -183,13 +185,11 @@ class Run {
                         : std::make_exception_ptr(GroupError("rank " + std::to_string(rank) + ": " + text));
         }
         try {
-            if (files_) files_->deliver();
+            if (files_) files_->deliver(steps());
         } catch (const Error& error) {
             if (group_.failed()) throw;
-            if (!cause) {
-                message = std::string("run_chains: ") + error.what();
-                cause = std::current_exception();
-            }
+            message += (cause ? "; " : "run_chains: ") + std::string(error.what());
+            if (!cause) cause = std::current_exception();
         }
         Draws draws = gather();
         draws.interrupted = end.unfinished || cause;

@@ -97,8 +97,9 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
 //
 // `directory` may have another name on each rank. If it is not the one of rank 0, as on machines without a common file
 // system, the chains of that rank write to its own; at the end, also after Ctrl-C and errors, their files are copied to
-// rank 0. A run that is resumed begins by copying the files of each chain from the rank that has got furthest with it
-// to the rank that runs it now. max_memory counts what one rank needs; rank 0 has the values of all chains.
+// rank 0, unless it has them already. A run that is resumed begins by copying the files of each chain from the rank
+// that has got furthest with it to the rank that runs it now. max_memory counts what one rank needs; rank 0 has the
+// values of all chains.
 //
 // If a chain throws, rank 0 throws the RunError, and the others a GroupError with its message. What a rank throws
 // before the first step, all throw as a GroupError, and so they do if they do not agree on model, data, sampler or
