@@ -336,6 +336,7 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
             return Run(std::move(*plan))(std::move(chains));
         });
     });
+    draws.interrupted = potential.of_leader(draws.interrupted);
     return draws;
 }
 

@@ -106,7 +106,7 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
 // options.
 //
 // With a SpreadPotential all ranks call it, too, without the option `group`: rank 0 runs the chains, one after the
-// other, a while each, and has the draws.
+// other, a while each, and has the draws. On all ranks `interrupted` says whether the run was stopped.
 template <Real T, class S>
 requires SamplerOf<S, T> Draws run_chains(const Potential<T>& potential, const S& sampler,
                                           const RunOptions& options = {}) {
