@@ -70,7 +70,9 @@ foreach(moments 1 10)
     add_test(NAME mpi.chains.killed.${moments}
              COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/mpi/job_killed.py ${moments} ${mpirun} ${MPIEXEC_EXECUTABLE}
                      ${MPIEXEC_NUMPROC_FLAG} RANKS $<TARGET_FILE:check_chains>)
+    math(EXPR seconds "150 * ${moments}")  # each has two jobs, which job_killed.py gives 60 seconds each
+    set_tests_properties(mpi.chains.killed.${moments} PROPERTIES TIMEOUT ${seconds} PROCESSORS 2)
 endforeach()
-set_tests_properties(mpi.chains.fault mpi.chains.killed.1 PROPERTIES ${timeout})
-set_tests_properties(mpi.chains.killed.10 PROPERTIES TIMEOUT 300 PROCESSORS 2 LABELS slow)
+set_tests_properties(mpi.chains.fault PROPERTIES ${timeout})
+set_tests_properties(mpi.chains.killed.10 PROPERTIES LABELS slow)
 add_failing_mpi_test(kill 3 "")  # what is said is up to mpirun
