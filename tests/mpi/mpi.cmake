@@ -10,11 +10,11 @@ foreach(program check_mpi check_chains)
     target_link_libraries(${program} PRIVATE pollen::mpi MPI::MPI_CXX)
     pollen_warnings(${program})
     target_compile_options(${program} PRIVATE -Og -ffp-contract=off)
+    # They share headers with the tests that use threads.
+    target_link_libraries(${program} PRIVATE Boost::unit_test_framework)
+    target_compile_definitions(${program} PRIVATE BOOST_TEST_DYN_LINK)
     add_dependencies(pollen_tests ${program})
 endforeach()
-# It shares headers with the tests that use threads.
-target_link_libraries(check_chains PRIVATE Boost::unit_test_framework)
-target_compile_definitions(check_chains PRIVATE BOOST_TEST_DYN_LINK)
 
 # More processes than cores, and as root, which Open MPI has to be told (MPICH does not ask): version 4, then 5.
 set(mpirun ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
