@@ -51,8 +51,8 @@ struct RunOptions {
     Show show = Show::automatic;
 
     // Run the chains first_chain to last_chain alone, as one of several jobs with the same directory: 5 and 8 of 16,
-    // for example. They are numbered from 1, as the files are; 0 and 0: all. Draws and files are those that a run of
-    // all chains gives them. read_run() reads the files of all jobs.
+    // for example. They are numbered from 1, as the files are; 0 and 0: all. Each chain has the same draws and
+    // files as in a run of all chains. read_run() reads the files of all jobs.
     std::int64_t first_chain = 0, last_chain = 0;
 
     // The ranks that share the chains; null: this process alone. See below.
@@ -92,8 +92,9 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
 //
 // With a group, run_chains is a call of the whole group: all ranks make it with the same potential, sampler and
 // options, and no other call of the group before it returns. Each rank runs a part of the chains. Draws and files are
-// those of one process, but for the seconds. Rank 0 returns all draws, and says how far the chains are. On the other
-// ranks Draws::elsewhere is set, and there are neither chains nor values. Ctrl-C on one rank stops all.
+// the same as those of one process, except for the recorded seconds. Rank 0 returns all draws, and says how far the
+// chains are. On the other ranks Draws::elsewhere is set, and there are neither chains nor values. Ctrl-C on one rank
+// stops all.
 //
 // `directory` may have another name on each rank. If it is not the one of rank 0, as on machines without a common file
 // system, the chains of that rank write to its own; at the end, also after Ctrl-C and errors, their files are copied to
