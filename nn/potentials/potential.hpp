@@ -88,6 +88,8 @@ class Potential {
     // (SpreadPotential), all ranks call lead(); then f() is called on rank 0 alone, and the others help until it
     // returns. f makes no calls of the group.
     virtual void lead(const std::function<void()>& f) const { f(); }
+    // After lead(), on all ranks that called it: returns what the rank that called f() passes.
+    virtual bool of_leader(bool flag) const { return flag; }
     // Whether this potential and its clones are evaluated one at a time, each with all threads.
     virtual bool one_at_a_time() const { return false; }
 

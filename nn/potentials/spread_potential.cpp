@@ -71,6 +71,14 @@ class SpreadPotential<T>::Engine {
         });
     }
 
+    bool of_leader(bool flag) {
+        const std::lock_guard lock(mutex_);
+        if (leading_) return flag;  // the others serve
+        std::uint8_t told = flag;
+        group().broadcast(std::span(&told, 1));
+        return told != 0;
+    }
+
     void values(std::span<const T> theta, std::span<double> out) {
         const std::lock_guard lock(mutex_);
         part_->values(theta, out);
@@ -240,6 +248,11 @@ bool SpreadPotential<T>::of_network() const {
 template <Real T>
 void SpreadPotential<T>::lead(const std::function<void()>& f) const {
     engine_->lead(f);
+}
+
+template <Real T>
+bool SpreadPotential<T>::of_leader(bool flag) const {
+    return engine_->of_leader(flag);
 }
 
 template <Real T>

@@ -57,6 +57,7 @@ class SpreadPotential final : public Potential<T> {
     std::string describe() const override;
     bool of_network() const override;
     void lead(const std::function<void()>& f) const override;
+    bool of_leader(bool flag) const override;
     bool one_at_a_time() const override;
 
   private:

@@ -1,6 +1,7 @@
 #include <pollen/samplers/run/run_chains.hpp>
 
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/autograd/support/detail/all_gathered.hpp>
 #include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/autograd/support/version.hpp>
@@ -12,10 +13,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <deque>
 #include <mutex>
-#include <numeric>
 #include <optional>
 
 namespace pollen::detail {
@@ -23,29 +22,6 @@ namespace pollen::detail {
 namespace {
 
 constexpr double slice = 0.2;  // seconds that a thread stays with one chain while others wait
-
-// The numbers of all ranks, one rank after the other, on rank 0; on the others they are not complete.
-template <class N>
-std::vector<N> gathered(Group& group, std::vector<N> numbers) {
-    if (group.size() == 1) return numbers;
-    const std::string mine(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(N));
-    const std::vector<std::string> all = group.gather(mine);
-    if (group.rank() > 0) return numbers;
-    numbers.clear();
-    for (const std::string& text : all) {
-        const std::size_t count = numbers.size();
-        numbers.resize(count + text.size() / sizeof(N));
-        if (!text.empty()) std::memcpy(numbers.data() + count, text.data(), text.size());
-    }
-    return numbers;
-}
-
-// The sum of all ranks on rank 0.
-template <class N>
-N total(Group& group, N x) {
-    const std::vector<N> all = gathered(group, std::vector<N>{x});
-    return std::accumulate(all.begin(), all.end(), N(0));
-}
 
 class Run {
   public:
@@ -114,11 +90,13 @@ class Run {
         }
     }
 
-    // All files come to rank 0 in the end. The copies are gone before anything else is written.
+    // The copies are gone before anything else is written.
     void check_disk_of_all() {
         double bytes = disk();
         for (const ChainRunner& runner : runners_) bytes = std::max(bytes, runner.copy());
-        const double all = total(group_, bytes);
+        std::vector<double> left;
+        for (ChainRunner& runner : runners_) left.push_back(runner.disk());
+        const double all = total(group_, files_->same() ? bytes : 0.0) + files_->incoming(left, steps());
         const bool resumed = !runners_.empty() && runners_.front().resumed();
         group_.together([&] {
             if (is_root() || !files_->same()) check_disk(plan_.options.directory, is_root() ? all : bytes, resumed);
@@ -131,13 +109,17 @@ class Run {
         return bytes;
     }
 
+    // Of the chains of this rank.
+    std::vector<std::int64_t> steps() const {
+        std::vector<std::int64_t> steps;
+        for (const ChainRunner& runner : runners_) steps.push_back(runner.steps());
+        return steps;
+    }
+
     // Runs all chains to their end, or until the run is stopped.
     Draws draw() {
         const Interrupt interrupt;
-        std::vector<std::int64_t> first;
-        for (const ChainRunner& runner : runners_) first.push_back(runner.steps());
-        first = gathered(group_, std::move(first));
-        if (!is_root()) first.assign(static_cast<std::size_t>(plan_.chains()), 0);
+        const std::vector<std::int64_t> first = all_gathered(group_, steps());
         RunProgress progress(is_root() ? plan_.options.show : Show::nothing, first, plan_.steps(),
                              plan_.first_chain + 1);
         announce(progress, first);
@@ -203,13 +185,11 @@ class Run {
                         : std::make_exception_ptr(GroupError("rank " + std::to_string(rank) + ": " + text));
         }
         try {
-            if (files_) files_->deliver();
+            if (files_) files_->deliver(steps());
         } catch (const Error& error) {
             if (group_.failed()) throw;
-            if (!cause) {
-                message = std::string("run_chains: ") + error.what();
-                cause = std::current_exception();
-            }
+            message += (cause ? "; " : "run_chains: ") + std::string(error.what());
+            if (!cause) cause = std::current_exception();
         }
         Draws draws = gather();
         draws.interrupted = end.unfinished || cause;
@@ -373,9 +353,11 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
     if (shared) {
         RunPlan plan = with_errors_at(here, [&] { return agreed_plan(*sharing.group); });
         sharing.lead([&] { with_errors_at(here, [&] { run(std::move(plan)); }); });
+        sharing.group->broadcast(std::span(&draws.interrupted, 1));
     } else {
         potential.lead(
             [&] { with_errors_at(here, [&] { run(agreed_plan(options.group ? *options.group : Group::alone())); }); });
+        draws.interrupted = potential.of_leader(draws.interrupted);
     }
     return draws;
 }

@@ -51,8 +51,8 @@ struct RunOptions {
     Show show = Show::automatic;
 
     // Run the chains first_chain to last_chain alone, as one of several jobs with the same directory: 5 and 8 of 16,
-    // for example. They are numbered from 1, as the files are; 0 and 0: all. Draws and files are those that a run of
-    // all chains gives them. read_run() reads the files of all jobs.
+    // for example. They are numbered from 1, as the files are; 0 and 0: all. Each chain has the same draws and
+    // files as in a run of all chains. read_run() reads the files of all jobs.
     std::int64_t first_chain = 0, last_chain = 0;
 
     // The ranks that share the chains; null: this process alone. See below.
@@ -98,20 +98,22 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
 //
 // With a group, run_chains is a call of the whole group: all ranks make it with the same potential, sampler and
 // options, and no other call of the group before it returns. Each rank runs a part of the chains. Draws and files are
-// those of one process, but for the seconds. Rank 0 returns all draws, and says how far the chains are. On the other
-// ranks Draws::elsewhere is set, and there are neither chains nor values. Ctrl-C on one rank stops all.
+// the same as those of one process, except for the recorded seconds. Rank 0 returns all draws, and says how far the
+// chains are. On the other ranks Draws::elsewhere is set, and there are neither chains nor values. Ctrl-C on one rank
+// stops all.
 //
 // `directory` may have another name on each rank. If it is not the one of rank 0, as on machines without a common file
 // system, the chains of that rank write to its own; at the end, also after Ctrl-C and errors, their files are copied to
-// rank 0. A run that is resumed begins by copying the files of each chain from the rank that has got furthest with it
-// to the rank that runs it now. max_memory counts what one rank needs; rank 0 has the values of all chains.
+// rank 0, unless it has them already. A run that is resumed begins by copying the files of each chain from the rank
+// that has got furthest with it to the rank that runs it now. max_memory counts what one rank needs; rank 0 has the
+// values of all chains.
 //
 // If a chain throws, rank 0 throws the RunError, and the others a GroupError with its message. What a rank throws
 // before the first step, all throw as a GroupError, and so they do if they do not agree on model, data, sampler or
 // options.
 //
 // With a SpreadPotential all ranks call it, too, without the option `group`: rank 0 runs the chains, one after the
-// other, a while each, and has the draws.
+// other, a while each, and has the draws. On all ranks `interrupted` says whether the run was stopped.
 template <Real T, class S>
 requires SamplerOf<S, T> Draws run_chains(const Potential<T>& potential, const S& sampler,
                                           const RunOptions& options = {}) {

@@ -10,11 +10,11 @@ foreach(program check_mpi check_chains)
     target_link_libraries(${program} PRIVATE pollen::mpi MPI::MPI_CXX)
     pollen_warnings(${program})
     target_compile_options(${program} PRIVATE -Og -ffp-contract=off)
+    # They share headers with the tests that use threads.
+    target_link_libraries(${program} PRIVATE Boost::unit_test_framework)
+    target_compile_definitions(${program} PRIVATE BOOST_TEST_DYN_LINK)
     add_dependencies(pollen_tests ${program})
 endforeach()
-# It shares headers with the tests that use threads.
-target_link_libraries(check_chains PRIVATE Boost::unit_test_framework)
-target_compile_definitions(check_chains PRIVATE BOOST_TEST_DYN_LINK)
 
 # More processes than cores, and as root, which Open MPI has to be told (MPICH does not ask): version 4, then 5.
 set(mpirun ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -84,7 +84,9 @@ foreach(moments 1 10)
     add_test(NAME mpi.chains.killed.${moments}
              COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/mpi/job_killed.py ${moments} ${mpirun} ${MPIEXEC_EXECUTABLE}
                      ${MPIEXEC_NUMPROC_FLAG} RANKS $<TARGET_FILE:check_chains>)
+    math(EXPR seconds "150 * ${moments}")  # each has two jobs, which job_killed.py gives 60 seconds each
+    set_tests_properties(mpi.chains.killed.${moments} PROPERTIES TIMEOUT ${seconds} PROCESSORS 2)
 endforeach()
-set_tests_properties(mpi.chains.fault mpi.chains.killed.1 PROPERTIES ${timeout})
-set_tests_properties(mpi.chains.killed.10 PROPERTIES TIMEOUT 300 PROCESSORS 2 LABELS slow)
+set_tests_properties(mpi.chains.fault PROPERTIES ${timeout})
+set_tests_properties(mpi.chains.killed.10 PROPERTIES LABELS slow)
 add_failing_mpi_test(kill 3 "")  # what is said is up to mpirun

@@ -36,14 +36,14 @@ void ChainFile::check_writable() const {
     if (read_only()) fail("opening", refusal_);
 }
 
-void ChainFile::open(const std::string& path, bool fresh, bool may_read) {
+void ChainFile::open(const std::string& path, bool fresh, bool saved) {
     path_ = path;
-    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | (fresh ? O_EXCL : 0);
+    const int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | (saved ? 0 : O_CREAT) | (fresh ? O_EXCL : 0);
     file_ = uninterrupted([&] { return file_calls().open(path.c_str(), flags, 0666); });
     if (file_ < 0 && errno == EEXIST)
         throw FileError(path + ": is there already; resume that run, remove its files, or choose another directory");
     if (const int reason = file_ < 0 ? errno : 0; reason != 0) {
-        if (may_read && (reason == EROFS || reason == EACCES))
+        if (saved && (reason == EROFS || reason == EACCES))
             file_ =
                 uninterrupted([&] { return file_calls().open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0); });
         if (file_ < 0) fail("opening", reason);

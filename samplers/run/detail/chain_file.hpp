@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace pollen::detail {
 
@@ -18,9 +19,11 @@ class ChainFile {
     ChainFile& operator=(ChainFile&& other) noexcept;
     ~ChainFile();
 
-    // Opens and locks the file. Throws a FileError if `fresh` is true and there is something of that name. If
-    // `may_read` is true and the file may not be written, it is opened for reading, without a lock.
-    void open(const std::string& path, bool fresh, bool may_read = false);
+    // Opens and locks the file; makes it if it is not there. Throws a FileError if `fresh` is true and there is
+    // something of that name. If `saved` is true, the file must be there, and one that may not be written is opened for
+    // reading, without a lock.
+    void open(const std::string& path, bool fresh, bool saved = false);
+    void close() { const ChainFile closed = std::move(*this); }
     bool is_open() const { return file_ >= 0; }
     bool read_only() const { return refusal_ != 0; }
     // Throws a FileError if the file may not be written.

@@ -64,7 +64,7 @@ void ChainRunner::open() {
 void ChainRunner::start() {
     if (csv_path_.empty()) return;
     if (file_.read_only()) {  // there is nothing left to write
-        const ChainFile closed = std::move(file_);
+        file_.close();
         return;
     }
     const std::string top = header(plan_->options.draws);

@@ -193,9 +193,7 @@ void ChainRunner::close_record(bool after_error) {
     if (!after_error || state_.steps > plan_->options.warmup) record_.inverse_metric = any_->inverse_metric();
 }
 
-void ChainRunner::close(bool after_error) {
-    close_record(after_error);
-    if (!file_.is_open()) return;
+void ChainRunner::end_file(bool after_error) {
     if (after_error)
         append_rows();
     else
@@ -205,7 +203,17 @@ void ChainRunner::close(bool after_error) {
         file_.append(stan_csv_adaptation(step_size_now(), any_->inverse_metric(), plan_->dimensions));
     file_.append(stan_csv_footer(state_.warmup_seconds, state_.sampling_seconds));
     file_.sync();
-    const ChainFile closed = std::move(file_);
+    file_.close();
+}
+
+void ChainRunner::close(bool after_error) {
+    try {
+        close_record(after_error);
+        if (file_.is_open()) end_file(after_error);
+    } catch (...) {
+        if (after_error) file_.close();  // nobody tries again, and what is in the file is copied to rank 0
+        throw;
+    }
 }
 
 }  // namespace pollen::detail

@@ -45,8 +45,8 @@ class ChainRunner {
     // in its middle; the chain is then where it was after the step before.
     void advance(double seconds, const std::function<bool()>& stop, RunProgress& progress);
 
-    // Writes everything to the disk, and the end of the file. After an error in a step the saved state stays that of
-    // the last flush.
+    // Writes everything to the disk, and the end of the file, and closes it. After an error the saved state stays that
+    // of the last flush, and the file is closed even if this throws.
     void close(bool after_error);
 
     ChainRecord& record() { return record_; }
@@ -65,6 +65,7 @@ class ChainRunner {
     void add_row(const StepStatistics& statistics, bool draw);
     void append_rows();
     void flush();
+    void end_file(bool after_error);
     void close_record(bool after_error);
     double step_size_now() const;
     ChainStatus status() const;

@@ -9,11 +9,10 @@ namespace pollen::detail {
 
 // The directories of the ranks of a run. On a common file system they are one and the same, and there is nothing to do.
 // Otherwise the files of chains are copied: to the rank that runs a chain before it begins, and to rank 0 at the end.
-// All functions but same() are calls of the whole group.
+// Files that are not those that a run wrote are never sent. All functions but same() are calls of the whole group.
 class RankFiles {
   public:
-    // Makes the directory on all ranks, and finds out which of them have that of rank 0: they see a file that rank 0
-    // puts there for a moment.
+    // Makes the directory on all ranks.
     explicit RankFiles(const RunPlan& plan);
 
     // Whether this rank has the directory of rank 0.
@@ -21,16 +20,28 @@ class RankFiles {
 
     // If the run is resumed: copies the files of each chain from the rank whose saved state has made the most steps to
     // the rank that runs the chain. Otherwise throws if rank 0 has files of these chains.
-    void fetch() const;
-    // Copies the files of all chains to rank 0. Existing files there are replaced.
-    void deliver() const;
+    void fetch();
+    // Returns the most bytes that deliver() needs on rank 0, beside the files that are there; 0 on the other ranks. The
+    // chains of this rank have made so many steps, and have so many bytes left to write.
+    double incoming(const std::vector<double>& left, const std::vector<std::int64_t>& steps) const;
+    // Copies the files of chains to rank 0, which replaces its own, unless it has had those of as many steps since
+    // fetch(). The chains of this rank have made so many `steps`. If a chain cannot be copied, the others are, and then
+    // the first error is thrown.
+    void deliver(const std::vector<std::int64_t>& steps) const;
 
   private:
     bool is_common() const;
+    std::int64_t number(std::int64_t c) const { return plan_->first_chain + c + 1; }
+    double bytes_of(std::int64_t chain) const;
+    void check(std::int64_t chain) const;
+    bool is_whole(std::int64_t chain) const;
     void copy(std::int64_t chain, int from, int to) const;
 
     const RunPlan* plan_;
-    std::vector<char> same_;  // for each rank
+    std::vector<char> same_;  // for each rank, whether it has the directory of rank 0
+    // On rank 0, after fetch(): how far its files are with each chain of another directory; -1: less far than others,
+    // or damaged.
+    std::vector<std::int64_t> steps_;
 };
 
 }  // namespace pollen::detail

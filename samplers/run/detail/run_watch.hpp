@@ -23,7 +23,7 @@ struct RunNews {
 
     bool stop = false;             // after Ctrl-C, or an error
     bool unfinished = false;       // a chain has been stopped
-    std::int64_t failed = nobody;  // the first chain that threw, of those that are known of
+    std::int64_t failed = nobody;  // the lowest number of a chain that is known to have thrown
 };
 
 // A thread that calls the group about every 0.2 seconds until the chains of all ranks are done: it takes Ctrl-C and
@@ -31,7 +31,8 @@ struct RunNews {
 // one needs no thread.
 class RunWatch {
   public:
-    // `mine` returns what this rank has to tell. The progress has all chains; this rank's are the share.
+    // `mine` returns what this rank has to tell. The progress has all chains, and this rank sends what it says of its
+    // share.
     RunWatch(Group& group, const Shares& shares, RunProgress& progress, std::function<RunNews()> mine);
     ~RunWatch();
     RunWatch(const RunWatch&) = delete;

@@ -39,18 +39,21 @@ struct StoppingCase {
     }
 };
 
-// The draws of rank 0; those of the others must be empty.
+// The draws of rank 0; those of the others must be empty, and interrupted if these are.
 template <Real T, class Case, class S>
 Draws run_on(int ranks, int threads, const Case& from, const S& sampler, const RunOptions& options) {
     Draws result;
+    std::vector<char> interrupted(static_cast<std::size_t>(ranks));
     run_group(ranks, [&](Group& group) {
         with_threads(threads, [&] {
             const SpreadPotential<T> u = spread_potential<T>(from, group, spread_data<T>(60), 8);
             Draws draws = run_chains(u, sampler, options);
+            interrupted[static_cast<std::size_t>(group.rank())] = draws.interrupted;
             if (group.rank() > 0 && (draws.size() > 0 || !draws.files.empty())) throw Error("draws on another rank");
             if (group.rank() == 0) result = std::move(draws);
         });
     });
+    for (const char other : interrupted) BOOST_TEST((other != 0) == result.interrupted);
     return result;
 }
 
