@@ -26,9 +26,13 @@
 // 0.001, 0.002 and 0.003, of which both of the two best are shown. Differences between most settings are smaller than
 // their standard errors: from 762 (209) to 1325 (92) for the 27 priors, 798 (262) for greedy at its best rate.
 //
-//     mushroom_bandit/   mushrooms: the data          agent: a network that learns and chooses
-//                        minds: what agents there are  lives: runs, kept and gone on with
-//                        results: table, figures       tuning: the search for settings
+// Expected output, ten runs of 5,000 mushrooms: the regret is 3426 (standard error 316) for Thompson sampling and 3442
+// (597) for greedy at the rate 0.002, with medians of 3265 and 2973; paired, greedy has 16 (729) more. So neither is
+// better. In the worst run of each, greedy had 8115 and Thompson sampling 5010. In the paper Thompson sampling is best.
+//
+//     mushroom_bandit/   mushrooms: the data            agent: a network that learns and chooses
+//                        minds: what agents there are   lives: runs, kept and gone on with
+//                        results: table, figures        tuning: the search for settings
 #include "common/example.hpp"
 #include "common/seeds.hpp"
 #include "mushroom_bandit/lives.hpp"

@@ -45,16 +45,19 @@ exact sigma and is %.1f nats below the evidence. But it is independent of sigma:
                 greatest_distance(methods), share("mean field in s"),
                 known.log_evidence - of("mean field in s", "elbo").mean, share("Gaussian path"),
                 known.log_evidence - of("Gaussian path", "elbo").mean, of("Gaussian path", "sigma").sd / sd);
-    std::printf(
-        R"(SGLD with a parameter for each s_i has %.2f times the exact sigma: its steps are too many for what they move.
+    std::printf(R"(SGLD with a parameter for each s_i has %.2f times the exact sigma, and an R-hat of %.2f.
 
 The hybrid's path is a mean plus sigma times a walk that no return pulls back. As published, without the priors of the
-path, it has %.2f times the exact sigma; Eq. 39 has %.2f; the density of the model %.2f. None of them is the posterior.
+path, it has %.2f times the exact sigma; Eq. 39 has %.2f; the density of the model %.2f. (R-hat: %.2f, %.2f, %.2f.)
 With a Gaussian path that has a scale of its own, and follows sigma and nu while these are sampled, the hybrid has %.2f
-times the exact sigma, and an sd that is %.2f of the exact.
+times the exact sigma, and an sd that is %.2f of the exact. (R-hat: %.2f.)
+
 )",
-        share("SGLD in s"), share("hybrid, as published"), share("hybrid, Eq. 39"), share("hybrid, full density"),
-        share("hybrid, Gaussian path"), of("hybrid, Gaussian path", "sigma").sd / sd);
+                share("SGLD in s"), of("SGLD in s", "sigma").rhat, share("hybrid, as published"),
+                share("hybrid, Eq. 39"), share("hybrid, full density"), of("hybrid, as published", "sigma").rhat,
+                of("hybrid, Eq. 39", "sigma").rhat, of("hybrid, full density", "sigma").rhat,
+                share("hybrid, Gaussian path"), of("hybrid, Gaussian path", "sigma").sd / sd,
+                of("hybrid, Gaussian path", "sigma").rhat);
 }
 
 void say_verdict(const Methods& seeds, const Known& known) {
