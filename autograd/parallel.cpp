@@ -30,6 +30,20 @@ void publish(char&) {}
 void observe(char&) {}
 #endif
 
+// The only T, made by the first thread that asks for it, and never destroyed. The thread sanitizer must be told that
+// the others come after it, too.
+template <class T>
+T& only() {
+    static char made = 0;
+    static T& all = []() -> T& {
+        T& first = *new T;
+        publish(made);
+        return first;
+    }();
+    observe(made);
+    return all;
+}
+
 }  // namespace
 
 namespace detail {
@@ -71,10 +85,7 @@ class Arenas {
     };
 
     // Never destroyed: a program may end while another thread is in an arena.
-    static Arenas& global() {
-        static Arenas& all = *new Arenas;
-        return all;
-    }
+    static Arenas& global() { return only<Arenas>(); }
 
     Arena& take(int threads) {
         const std::lock_guard lock(mutex_);
@@ -154,10 +165,8 @@ struct Background::Jobs {
     std::vector<Job*> idle;
 };
 
-Background::Jobs& Background::jobs() {
-    static Jobs& all = *new Jobs;  // a late task may still look at its job when the program ends
-    return all;
-}
+// Never destroyed: a late task may still look at its job when the program ends.
+Background::Jobs& Background::jobs() { return only<Jobs>(); }
 
 Background::~Background() {
     if (job_) finish();

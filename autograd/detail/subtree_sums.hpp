@@ -119,7 +119,7 @@ class SubtreeSums {
         sums_.pop_back();
         const std::size_t to = sums_.back().row;
         rows_[to].number += rows_[from].number;
-        additions_.push_back({to, from});
+        additions_.emplace_back(to, from);
         free_.push_back(from);
     }
 
