@@ -88,8 +88,9 @@ void draw_curves(const Example& example, const std::string& name, const Setting&
     curves.set("set key bmargin center horizontal samplen 3 maxrows 4");
     curves.set("set bmargin 8");
     ends.categories(names);
-    ends.set("set xtics rotate by -35 left");
+    ends.set("set xtics rotate by 35 right");
     ends.set("set bmargin 8");
+    ends.set("set rmargin 2");
     ends.set("set yrange [0:" + std::to_string(1.05 * most) + "]");
     figure.save();
 }

@@ -22,38 +22,41 @@ void key_below(Panel& panel, int lines) {
     panel.set("set bmargin " + std::to_string(3.5 + lines));
 }
 
-// The greatest density that is drawn.
-double highest(const std::vector<Numbers>& densities) {
-    double most = 0;
-    for (const Numbers& density : densities) most = std::max(most, std::ranges::max(density));
-    return most;
+// Names below the axis, at an angle.
+void name_below(Panel& panel, const std::vector<std::string>& names) {
+    panel.categories(names);
+    panel.set("set xtics rotate by 35 right");
+    panel.set("set bmargin 9");
+    panel.set("set rmargin 2");
 }
 
-// Mean and sd, as a point on a bar above the densities.
-void draw_mark(Panel& panel, const std::string& label, double mean, double sd, double height) {
-    panel.line(label, {mean - sd, mean + sd}, {height, height});
-    panel.points("", {mean}, {height});
-}
-
-// Densities of log10 |x|, so that narrow ones far apart fit on one axis. (As published the hybrid's x may be negative.)
-void draw_density(Panel& panel, const Methods& methods, const std::string& name, double low, double high,
-                  const Reference& known) {
-    std::vector<Numbers> densities;
+// The median and 90 % of the draws of each method, on a logarithmic axis, with the exact mean and sd. (As published the
+// hybrid's x may be negative: its sign is left out.)
+void draw_intervals(Panel& panel, const Methods& methods, const std::string& name, const Reference& known) {
+    std::vector<std::string> names;
+    Numbers x, low, middle, high;
     for (const Method& m : methods) {
-        Numbers logs, x;
-        for (const double value : m[name].values()) logs.push_back(math::log10(std::abs(value)));
-        const BinnedDraws histogram(logs, math::log10(low), math::log10(high), 120);
-        for (const double middle : histogram.middle) x.push_back(math::pow(10.0, middle));
-        panel.line(m.name, x, histogram.density);
-        densities.push_back(histogram.density);
+        Tensor<double> sizes = Tensor<double>::empty(m[name].shape());
+        for (std::int64_t k = 0; k < sizes.size(); ++k) sizes.mutable_data()[k] = std::abs(m[name].data()[k]);
+        const QuantitySummary q = summarise(Chains(sizes));
+        x.push_back(static_cast<double>(names.size()));
+        low.push_back(q.q5);
+        middle.push_back(q.q50);
+        high.push_back(q.q95);
+        names.push_back(m.name);
     }
-    const double most = highest(densities);
-    draw_mark(panel, "exact: mean ± sd", known.mean, known.sd, 1.05 * most);
-    if (std::isfinite(known.stan)) draw_mark(panel, "Stan: mean ± sd", known.stan, known.stan_sd, 1.12 * most);
-    panel.set("set logscale x");
-    panel.set("set xrange " + range(low, high));
-    panel.set("set yrange " + range(0, 1.2 * most));
-    key_below(panel, 6);
+    const Numbers ends{-0.6, x.back() + 0.6};
+    panel.colour(2);
+    panel.band("exact mean ± sd", ends, Numbers(2, known.mean - known.sd), Numbers(2, known.mean + known.sd));
+    panel.colour(2);
+    panel.dashed("exact mean", ends, Numbers(2, known.mean));
+    panel.colour(0);
+    panel.intervals("median and 90 % of the draws", x, middle, low, high);
+    name_below(panel, names);
+    panel.set("set logscale y");
+    panel.set("set format y '%g'");
+    panel.set("set key top right");
+    panel.set("set yrange [*:" + std::to_string(8 * *std::ranges::max_element(high)) + "]");
 }
 
 void draw_trace(Panel& panel, const Methods& nuts_runs) {
@@ -122,11 +125,9 @@ void draw_bands(const Example& example, const Methods& methods, const Market& ma
 
 void draw_posteriors(const Example& example, const Methods& methods, const Methods& nuts_runs, const Known& known) {
     Figure figure(example.path("stochastic_volatility_posteriors"), 2);
-    figure.panel_size(560, 400);
-    draw_density(figure.panel("Posterior of sigma, the daily step of s", "sigma", "density of log10 sigma"), methods,
-                 "sigma", 0.002, 1, known.of[0]);
-    draw_density(figure.panel("Posterior of nu, degrees of freedom", "nu", "density of log10 nu"), methods, "nu", 1,
-                 200, known.of[1]);
+    figure.panel_size(560, 430);
+    draw_intervals(figure.panel("sigma, the sd of a step of s", "", "sigma"), methods, "sigma", known.of[0]);
+    draw_intervals(figure.panel("nu, degrees of freedom", "", "nu"), methods, "nu", known.of[1]);
     draw_trace(figure.panel("sigma along one chain of NUTS", "draw", "sigma"), nuts_runs);
     draw_speed(
         figure.panel("NUTS: effective draws of sigma a chain-second", "coordinates", "ESS / s, warm-up included"),
