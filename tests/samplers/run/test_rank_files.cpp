@@ -190,7 +190,7 @@ namespace {
 std::map<std::string, std::string> files_in(const std::string& directory) {
     std::map<std::string, std::string> files;
     for (const std::string& name : TemporaryDirectory::names_in(directory))
-        files[name] = contents(directory + "/" + name);
+        files[name] = contents((std::filesystem::path(directory) / name).string());
     return files;
 }
 
@@ -369,7 +369,7 @@ BOOST_AUTO_TEST_CASE(finished_chains_need_room_on_rank_0) {
     double bytes = 0;
     for (const auto& [name, text] : files_in(b)) {
         bytes += static_cast<double>(text.size());
-        std::filesystem::remove(a + "/" + name);
+        std::filesystem::remove(std::filesystem::path(a) / name);
     }
     BOOST_TEST(free(bytes - 1).error() == "GroupError: rank 0: " + a + ": the files of this run need up to " +
                                               detail::bytes_text(bytes) + " more of disk space, but only " +
