@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pollen/autograd/random.hpp>
+#include <pollen/autograd/tape.hpp>
 #include <pollen/nn/potentials/potential.hpp>
 
 #include <array>

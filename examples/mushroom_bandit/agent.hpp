@@ -5,6 +5,7 @@
 #include <pollen/data/sets/dataset.hpp>
 #include <pollen/nn/layers/activations.hpp>
 #include <pollen/nn/likelihoods/gaussian.hpp>
+#include <pollen/nn/training/optimisers.hpp>
 #include <pollen/nn/training/update.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 
