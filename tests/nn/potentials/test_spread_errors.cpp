@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(exceptions_that_are_no_errors) {
         });
         if (bad == 0) {
             BOOST_TEST(texts[0] == "exception: std::bad_alloc");
-            BOOST_TEST(texts[1] == "GroupError: rank 0: std::bad_alloc");
+            BOOST_TEST(texts[1] == "GroupError: rank 0: the system refused the memory");
             BOOST_TEST(texts[2] == texts[1]);
         } else {
             check_all(texts, "GroupError: rank " + std::to_string(bad) + ": the system refused the memory");
