@@ -104,10 +104,11 @@ std::vector<ChainResult> gather_results(const RunPlan& plan, std::vector<ChainRe
     const auto each = [&](std::size_t c, const auto& f) {
         ChainResult& result = own[c];
         each_span(result, f);
+        if (!values) return;
         const auto width = static_cast<std::size_t>(plan.value_count);
         const auto draws = static_cast<std::size_t>(result.record.draws());
         double* first = values + c * static_cast<std::size_t>(plan.options.draws) * width;
-        if (values) f(std::as_writable_bytes(std::span(first, draws * width)));
+        f(std::as_writable_bytes(std::span(first, draws * width)));
     };
     if (!root) {
         for (std::size_t c = 0; c < own.size(); ++c) each(c, [&](std::span<std::byte> bytes) { call.send(0, bytes); });
