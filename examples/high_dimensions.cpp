@@ -70,7 +70,7 @@ double share_of_grid(int d) {
     }
     double held = 0, share = 0;
     for (std::size_t n = 0; n < points.size(); ++n) {
-        // Of the last distance, so many points as are needed.
+        // Of the points at the last distance, only as many as are needed.
         const double part = mass[n] > 0 ? std::min(1.0, (0.99 * total - held) / mass[n]) : 1.0;
         held += part * mass[n];
         share += part * points[n];

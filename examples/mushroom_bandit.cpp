@@ -10,7 +10,7 @@
 // Weight uncertainty in neural networks, 2015). The mushrooms are the data set of UCI.
 //
 //     greedy             a network predicts the reward of each choice, and the better one is taken
-//     1 or 5 % chance    the same, but so many choices are left to chance, for ever
+//     1 or 5 % chance    the same, but 1 or 5 % of all choices are left to chance, for ever
 //     Thompson, BBB      the network has a posterior q(w) by Bayes by Backprop; each choice is the better one in the
 //                        eyes of two draws w ~ q, averaged. What is uncertain differs from draw to draw, and so is
 //                        tried

@@ -11,8 +11,8 @@ namespace pollen {
 //     labels    labels (n), which must be whole numbers from 0 up
 enum class Target { numbers, labels };
 
-// Throws a ValueError where the table has no such column, no other one, a label that is none, or a number that is too
-// large for T.
+// Throws a ValueError if the table has no such column, if it has no other column, if a label is not a whole number from
+// 0 up, or if a number is too large for T.
 template <Real T>
 Dataset<T> table_dataset(const Table& table, const std::string& target, Target kind);
 

@@ -1,6 +1,7 @@
 #include "loss.hpp"
 
 #include "estimate.hpp"
+#include "problem.hpp"
 
 #include "../common/figure.hpp"
 #include "../common/stage.hpp"
@@ -8,7 +9,6 @@
 
 #include <pollen/autograd/math.hpp>
 #include <pollen/data/sets/batch_draw.hpp>
-#include <pollen/nn/potentials/function_potential.hpp>
 #include <pollen/samplers/full_batch/mala.hpp>
 #include <pollen/samplers/minibatch/sgld.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
@@ -23,64 +23,6 @@
 using namespace pollen;
 
 namespace {
-
-constexpr std::int64_t items = 1000, batch = 10;
-
-struct Problem {
-    std::vector<double> y = std::vector<double>(items);
-    double precision = items + 1, mode = 0;
-    double variance = 0;  // V of the gradient of a batch: N^2/n S^2 (1 - n/N)
-
-    explicit Problem(std::uint64_t seed) {
-        Random(seed, 77).fill_normal(y, 0.5, 1.0);
-        double sum = 0, squares = 0;
-        for (const double v : y) sum += v;
-        for (const double v : y) squares += (v - sum / items) * (v - sum / items);
-        mode = sum / precision;
-        variance = noise_of(squares / (items - 1));
-    }
-    // V, if this is the variance of the gradients of single items.
-    static double noise_of(double of_items) {
-        return items * items / static_cast<double>(batch) * of_items * (1 - batch / static_cast<double>(items));
-    }
-    // At T = 0, Sgld is gradient descent or SGD.
-    std::unique_ptr<Potential<double>> potential(double temperature) const {
-        auto u = std::make_unique<FunctionPotential<double>>(
-            1, items,
-            [this](std::span<const double> theta, std::span<double> slope, std::span<const std::int64_t> some) {
-                if (some.empty()) {  // of all items, but for a constant
-                    if (!slope.empty()) slope[0] = gradient(theta[0]);
-                    return precision * (theta[0] - mode) * (theta[0] - mode) / 2;
-                }
-                const double factor = static_cast<double>(items) / static_cast<double>(some.size());
-                double energy = 0, sum = 0;
-                for (const std::int64_t i : some) {
-                    const double off = theta[0] - y[static_cast<std::size_t>(i)];
-                    energy += off * off / 2;
-                    sum += off;
-                }
-                if (!slope.empty()) slope[0] = factor * sum + theta[0];
-                return factor * energy + theta[0] * theta[0] / 2;
-            });
-        u->set_temperature(temperature);
-        return u;
-    }
-    double gradient(double theta) const { return precision * (theta - mode); }
-    double alpha(double e) const { return e * variance / 4; }  // noise of the batches / injected noise
-};
-
-// theta after each step, the start before them.
-std::vector<double> path(const Problem& problem, const Sgld& sampler, double temperature, double start,
-                         std::int64_t steps, std::uint64_t seed, std::uint32_t which = 0) {
-    const auto chain = sampler.begin(problem.potential(temperature),
-                                     ChainStart<double>{.position = {start}, .seed = seed, .chain = which});
-    std::vector<double> theta{start};
-    for (std::int64_t t = 0; t < steps; ++t) {
-        chain->step();
-        theta.push_back(chain->position()[0]);
-    }
-    return theta;
-}
 
 std::vector<double> counts(std::size_t n) {
     std::vector<double> at(n);

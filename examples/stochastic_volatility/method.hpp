@@ -32,7 +32,7 @@ Found summary_of_path(const pollen::Tensor<double>& s);
 // Adds seconds and gradients of a run.
 void add_costs(Found& found, const pollen::Draws& run);
 
-// The method of this name; throws a ValueError if there is none.
+// Returns the method of this name. Throws a ValueError if no method has it.
 const Method& method_of(const Methods& methods, const std::string& name);
 
 // All of that but what only some methods have.

@@ -152,7 +152,7 @@ void ModelPotential<T>::check_itemwise() {
     if (model_.quantities_of_items_)
         refuse("a quantity may depend on them; declare it before the function asks for batch() or rows()");
     const std::int64_t n = items();
-    if (n == 0) refuse("there are none");
+    if (n == 0) refuse("the model has no items");
     std::vector<std::int64_t> first, last;
     for (std::int64_t k = 0; k < 4; ++k) {
         first.push_back(k % n);

@@ -8,6 +8,7 @@
 #include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/nn/variational/detail/several_draws.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -298,10 +299,7 @@ Tensor<T> LastLayerLaplace<T>::draw(std::uint64_t seed, std::uint64_t k) const {
 
 template <Real T>
 std::vector<Tensor<T>> LastLayerLaplace<T>::draws(std::int64_t count, std::uint64_t seed, std::uint64_t first) const {
-    if (count < 1) throw ValueError("LastLayerLaplace: " + std::to_string(count) + " draws; at least 1 is needed");
-    std::vector<Tensor<T>> all;
-    for (std::int64_t k = 0; k < count; ++k) all.push_back(draw(seed, first + static_cast<std::uint64_t>(k)));
-    return all;
+    return detail::several_draws<T>("LastLayerLaplace", *this, count, seed, first);
 }
 
 template class LastLayerLaplace<float>;

@@ -5,6 +5,7 @@
 #include <pollen/autograd/streams.hpp>
 #include <pollen/autograd/support/checks.hpp>
 #include <pollen/autograd/support/error.hpp>
+#include <pollen/nn/variational/detail/several_draws.hpp>
 
 #include <cmath>
 
@@ -89,10 +90,7 @@ Tensor<T> Swag<T>::draw(std::uint64_t seed, std::uint64_t k) const {
 
 template <Real T>
 std::vector<Tensor<T>> Swag<T>::draws(std::int64_t count, std::uint64_t seed, std::uint64_t first) const {
-    if (count < 1) throw ValueError("Swag: " + std::to_string(count) + " draws; at least 1 is needed");
-    std::vector<Tensor<T>> all;
-    for (std::int64_t k = 0; k < count; ++k) all.push_back(draw(seed, first + static_cast<std::uint64_t>(k)));
-    return all;
+    return detail::several_draws<T>("Swag", *this, count, seed, first);
 }
 
 template class Swag<float>;

@@ -350,14 +350,20 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
         draws = Run(std::move(plan))(std::move(chains));
     };
     const char* const here = "run_chains";
-    if (shared) {
-        RunPlan plan = with_errors_at(here, [&] { return agreed_plan(*sharing.group); });
-        sharing.lead([&] { with_errors_at(here, [&] { run(std::move(plan)); }); });
-        sharing.group->broadcast(std::span(&draws.interrupted, 1));
-    } else {
-        potential.lead(
-            [&] { with_errors_at(here, [&] { run(agreed_plan(options.group ? *options.group : Group::alone())); }); });
-        draws.interrupted = potential.of_leader(draws.interrupted);
+    try {
+        if (shared) {
+            RunPlan plan = with_errors_at(here, [&] { return agreed_plan(*sharing.group); });
+            sharing.lead([&] { with_errors_at(here, [&] { run(std::move(plan)); }); });
+            sharing.group->broadcast(std::span(&draws.interrupted, 1));
+        } else {
+            potential.lead([&] {
+                with_errors_at(here, [&] { run(agreed_plan(options.group ? *options.group : Group::alone())); });
+            });
+            draws.interrupted = potential.of_leader(draws.interrupted);
+        }
+    } catch (const DomainError& error) {
+        if (spread || shared) throw GroupError(error.what());  // what one rank has thrown in together()
+        throw;
     }
     return draws;
 }

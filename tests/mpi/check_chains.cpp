@@ -3,6 +3,7 @@
 #include "../samplers/full_batch/shared_tempering.hpp"
 
 #include <pollen/autograd/mpi/run_mpi.hpp>
+#include <pollen/autograd/parallel.hpp>
 
 #include <csignal>
 #include <cstdlib>
@@ -96,7 +97,11 @@ int check(const std::string& what, const std::string& directory, int rank, std::
         } else if (what == "all") {
             // Rank 0 has a directory for all.
             const std::string shared = group.broadcast(own.path());
-            check_same(group, shared + "/run", own.path());
+            for (const int threads : {1, 2})
+                with_threads(threads, [&] {
+                    const std::string name = "/run_" + std::to_string(threads);
+                    check_same(group, shared + name, own.path() + name);
+                });
             check_stop(group, shared + "/stop", own.path());
             check_throw(group);
             group.barrier();

@@ -123,17 +123,21 @@ int run(const std::string& what) {
     if (what == "chains") {
         arm_files();  // without flushes to the disk
         return run_mpi([](Group& group) {
-            check_chains(group, Hmc{.steps = 2});
-            check_chains(group, Sghmc{.step_size = 1e-4, .friction = 0.1, .batch = 9});
+            for (const int threads : {1, 2})
+                with_threads(threads, [&] {
+                    check_chains(group, Hmc{.steps = 2});
+                    check_chains(group, Sghmc{.step_size = 1e-4, .friction = 0.1, .batch = 9});
+                });
         });
     }
     if (what == "train")
         return run_mpi([](Group& group) {
-            with_threads(1, [&] {
-                const std::string wrong = wrong_cases(group);
-                require(wrong.empty(), wrong);
-                check_stop(group);
-            });
+            for (const int threads : {1, 2})
+                with_threads(threads, [&] {
+                    const std::string wrong = wrong_cases(group);
+                    require(wrong.empty(), wrong);
+                });
+            check_stop(group);
         });
     // How a job ends.
     if (what == "lead")

@@ -5,8 +5,8 @@
 
 namespace pollen::detail {
 
-// Gives all ranks the state of a run that rank 0 has: theta of so many numbers, and so many memories of the optimiser.
-// A call of the whole group.
+// Copies the state of the run from rank 0 to all ranks. theta and each memory of the optimiser have `numbers` numbers.
+// `memories` is how many memories the optimiser has. A call of the whole group.
 template <Real T>
 void share_state(Group& group, TrainState<T>& state, std::int64_t numbers, int memories);
 

@@ -25,8 +25,8 @@ class SpreadStep {
         double complexity = 0;     // as far as its value is known
         bool interrupted = false;  // on any rank
     };
-    // A call of the whole group. Calls begin() and evaluates the parts of this rank at theta. `weight` gives the weight
-    // of the complexity for a batch of so many items. What one rank throws all throw, as Group::together() does.
+    // A call of the whole group. Calls begin() and evaluates the parts of this rank at theta. weight(n) returns the
+    // weight of the complexity for a batch of n items. If one rank throws, all throw, as in Group::together().
     Losses operator()(std::int64_t step, PassOptions how, std::span<const T> theta, const std::function<void()>& begin,
                       const std::function<double(std::int64_t)>& weight);
 

@@ -14,9 +14,9 @@ struct ChainResult {
     std::string file = {};  // of draws, or nothing
 };
 
-// Returns the results of all chains on rank 0, and nothing on the others: a call of the whole group. `values` are those
-// of this rank's chains, draws of the run x value_count numbers for each, and are sent as well; on rank 0 there is room
-// for those of all chains. Null: there are none.
+// Returns the results of all chains on rank 0, and nothing on the others: a call of the whole group. `values`
+// points to the values of this rank's chains, which are sent as well: options.draws x value_count numbers for each
+// chain. On rank 0 it has room for the values of all chains. It is null if the run keeps no values.
 std::vector<ChainResult> gather_results(const RunPlan& plan, std::vector<ChainResult> own, double* values);
 
 // Puts chains, files and values into `draws`. If the chains have different lengths, since the run was stopped, the

@@ -21,12 +21,12 @@ class RankFiles {
     // If the run is resumed: copies the files of each chain from the rank whose saved state has made the most steps to
     // the rank that runs the chain. Otherwise throws if rank 0 has files of these chains.
     void fetch();
-    // Returns the most bytes that deliver() needs on rank 0, beside the files that are there; 0 on the other ranks. The
-    // chains of this rank have made so many steps, and have so many bytes left to write.
+    // Returns the most bytes that deliver() needs on rank 0, beside the files that are there; 0 on the other ranks. For
+    // each chain of this rank, `left` is how many bytes it has left to write, and `steps` how many steps it has made.
     double incoming(const std::vector<double>& left, const std::vector<std::int64_t>& steps) const;
-    // Copies the files of chains to rank 0, which replaces its own, unless it has had those of as many steps since
-    // fetch(). The chains of this rank have made so many `steps`. If a chain cannot be copied, the others are, and then
-    // the first error is thrown.
+    // Copies the files of chains to rank 0, which replaces its own. A chain is left out if rank 0 has had its files of
+    // the same number of steps since fetch(). `steps` is how many steps each chain of this rank has made. If a chain
+    // cannot be copied, the other chains still are; then the first error is thrown.
     void deliver(const std::vector<std::int64_t>& steps) const;
 
   private:

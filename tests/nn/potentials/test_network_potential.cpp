@@ -1,4 +1,5 @@
 #include "../../support.hpp"
+#include "spread_cases.hpp"
 
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/nn/distributions/normal.hpp>
@@ -30,24 +31,15 @@ BOOST_AUTO_TEST_SUITE(network_potential)
 namespace {
 
 template <Real T>
-Dataset<T> data(std::int64_t n) {
-    Dataset<T> set{.inputs = Tensor<T>::empty({n, 3}), .targets = Tensor<T>::empty({n, 1})};
-    Random random(5);
-    random.fill_normal(set.inputs.mutable_values());
-    random.fill_normal(set.targets.mutable_values());
-    return set;
-}
-
-template <Real T>
 NetworkPotential<T> potential(std::int64_t n, std::int64_t piece = 1000) {
     const Sequential<T> net{Dense<T>(3, 8), Tanh<T>(), Dense<T>(8, 1)};
-    return {net, Gaussian<T>::known(0.5), data<T>(n), {.prior = GaussianPrior{.sd = 2}, .piece = piece}};
+    return {net, Gaussian<T>::known(0.5), spread_data<T>(n), {.prior = GaussianPrior{.sd = 2}, .piece = piece}};
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(energy_and_gradient_of_a_linear_model_in_closed_form) {
-    const Dataset<double> set = data<double>(7);
+    const Dataset<double> set = spread_data<double>(7);
     NetworkPotential<double> u(Sequential<double>{Dense<double>(3, 1)}, Gaussian<double>::known(0.5), set,
                                {.prior = GaussianPrior{.sd = 2}});
     const std::vector<double> theta{0.3, -0.2, 0.5, 0.1};  // weights, bias
@@ -121,7 +113,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_convolutions_are_those_of_the_tape) {
 // energy, and no exception.
 template <Real T>
 void check_extreme_noise(const Likelihood<T>& likelihood) {
-    NetworkPotential<T> u(Sequential<T>{Dense<T>(3, 1)}, likelihood, data<T>(7));
+    NetworkPotential<T> u(Sequential<T>{Dense<T>(3, 1)}, likelihood, spread_data<T>(7));
     std::vector<T> gradient(5);
     const T far = std::numeric_limits<T>::max();
     for (const T log_sd : {T(-1000), T(-1e6), -far, std::numeric_limits<T>::quiet_NaN()}) {
@@ -154,7 +146,7 @@ class Scaled final : public Concrete<Scaled, Likelihood<double>> {
 };
 
 BOOST_AUTO_TEST_CASE(out_of_a_domain_there_is_no_density) {
-    NetworkPotential<double> u(Sequential<double>{Dense<double>(3, 1)}, Scaled(), data<double>(7));
+    NetworkPotential<double> u(Sequential<double>{Dense<double>(3, 1)}, Scaled(), spread_data<double>(7));
     std::vector<double> gradient(4);
     const std::vector<std::int64_t> batch{1, 4};
     const std::vector<double> good{0.3, -0.2, 0.5, 0.1}, bad{0.3, -0.2, 0.5, -1e4};
@@ -184,8 +176,8 @@ BOOST_AUTO_TEST_CASE(energies_of_floats_survive_the_sum) {
     NetworkPotential<float> pieces = potential<float>(n, 1);
     const std::vector<float> theta = pieces.start(3);
     const std::vector<double> in_double(theta.begin(), theta.end());
-    const Dataset<float> rounded = data<float>(n);
-    Dataset<double> same = data<double>(n);
+    const Dataset<float> rounded = spread_data<float>(n);
+    Dataset<double> same = spread_data<double>(n);
     std::copy(rounded.inputs.begin(), rounded.inputs.end(), same.inputs.mutable_values().begin());
     std::copy(rounded.targets.begin(), rounded.targets.end(), same.targets.mutable_values().begin());
     const Sequential<double> net{Dense<double>(3, 8), Tanh<double>(), Dense<double>(8, 1)};
@@ -274,7 +266,7 @@ BOOST_AUTO_TEST_CASE(leaves_and_blocks) {
     };
     for (const Case& c : {Case{20000, 1000, 32, 625, 32}, Case{2000, 3, 256, 3, 768}, Case{300, 1, 256, 1, 300},
                           Case{1, 1000, 1, 1, 1}, Case{1000, 1000, 2, 500, 2}}) {
-        const Dataset<double> set = data<double>(c.items);
+        const Dataset<double> set = spread_data<double>(c.items);
         const Watched likelihood;
         NetworkPotential<double> u(net_of_41, likelihood, set, {.piece = c.piece});
         const std::vector<double> theta = u.start(3);
@@ -305,7 +297,7 @@ BOOST_AUTO_TEST_CASE(leaves_and_blocks) {
 
 // What a block throws comes out, at any number of threads that of the first leaf. It leaves no trace.
 BOOST_AUTO_TEST_CASE(an_exception_in_a_block) {
-    const Dataset<double> set = data<double>(2000);
+    const Dataset<double> set = spread_data<double>(2000);
     Dataset<double> broken = set;
     broken.targets.mutable_at(1203, 0) = 1203;
     broken.targets.mutable_at(1600, 0) = 1600;
@@ -360,7 +352,7 @@ BOOST_AUTO_TEST_CASE(one_leaf) {
     }
     const Sequential<double> net{Dense<double>(3, 16000), Tanh<double>(), Dense<double>(16000, 1)};
     const Watched likelihood;
-    const Dataset<double> set = data<double>(250);
+    const Dataset<double> set = spread_data<double>(250);
     NetworkPotential<double> u(net, likelihood, set, {.piece = 100});
     BOOST_TEST(u.size() == 80001);
     const std::vector<double> theta = u.start(3);
@@ -392,7 +384,8 @@ BOOST_AUTO_TEST_CASE(errors) {
                "NetworkPotential: precision is 0; it must be positive and finite");
     BOOST_TEST(error_of<ShapeError>([&] { potential<float>(0); }) == "NetworkPotential: the data set is empty");
     BOOST_TEST(error_of<ValueError>([&] {
-                   NetworkPotential<float>(Sequential<float>{Tanh<float>()}, Gaussian<float>::known(1), data<float>(4));
+                   NetworkPotential<float>(Sequential<float>{Tanh<float>()}, Gaussian<float>::known(1),
+                                           spread_data<float>(4));
                }) == "NetworkPotential: the network has no parameters");
 }
 

@@ -259,6 +259,15 @@ BOOST_AUTO_TEST_CASE(an_exception_in_one_chain_stops_all_ranks) {
     }
 }
 
+// Its chain 4 cannot begin.
+struct Refusing : Walk {
+    template <Real T>
+    std::unique_ptr<Chain<T>> begin(std::unique_ptr<Potential<T>> potential, ChainStart<T> start) const {
+        if (start.chain == 3) throw DomainError("no place to begin");
+        return Walk::begin(std::move(potential), std::move(start));
+    }
+};
+
 // What goes wrong before the first step reaches all, and leaves no files.
 BOOST_AUTO_TEST_CASE(a_chain_that_cannot_begin) {
     const TemporaryDirectory folder;
@@ -276,6 +285,15 @@ BOOST_AUTO_TEST_CASE(a_chain_that_cannot_begin) {
     });
     BOOST_TEST(results.error() == "GroupError: rank 1: run_chains: chain 4: x is large");
     BOOST_TEST(TemporaryDirectory::names_in(folder / "run").empty());
+
+    // Also what a sampler takes for a point that is refused.
+    const auto refused = on_ranks(3, [&](Group& group) {
+        RunOptions own = spread("");
+        own.group = &group;
+        own.resume = own.save_warmup = false;
+        return run_chains(model, Refusing{}, own);
+    });
+    BOOST_TEST(refused.error() == "GroupError: rank 1: run_chains: chain 4: no place to begin");
 
     // A file in the way of the last chain.
     options.starts = {};
