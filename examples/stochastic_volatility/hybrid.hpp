@@ -2,8 +2,8 @@
 
 #include <pollen/nn/potentials/function_potential.hpp>
 
-// The hybrid of seed and paper: preconditioned SGLD on sigma, nu, s_1 and the means mu of the steps of a variational
-// path,
+// The published hybrid (Keng 2023, Eq. 37 to 39): preconditioned SGLD on sigma, nu, s_1 and the means mu of the steps of
+// a variational path,
 //
 //     s_i = s_{i-1} + mu_i + sigma eps_i,      that is   s = path + sigma W,   path = s_1 + cumsum(mu)
 //
