@@ -165,7 +165,9 @@ constexpr const char* closing = R"(
 int main(int argc, char** argv) {
     Example example("A network as a physicist sees it: energy, temperature, rivers and momenta.", "90 seconds");
     std::int64_t length = 8000;
+    bool slip = false;
     example.option("--draws", length, 120, "draws of each of 8 chains", 100);
+    example.flag("--slip", slip, "a broken twin for the tests: the measured entropy without 1 / T");
     return example.run(argc, argv, [&] {
         RunOptions options{.chains = 8, .warmup = 300, .draws = length, .seed = example.seed, .resume = true};
         const auto sample = [&](const std::string& name, const auto& sampler, double T) {
@@ -201,7 +203,7 @@ int main(int argc, char** argv) {
             table.save(example.path(name));
         };
         show(table_of_temperatures(heats), "boltzmann_temperature");
-        show(table_of_entropies(heats), "boltzmann_entropy");
+        show(table_of_entropies(heats, slip), "boltzmann_entropy");
         show(table_of_symmetries(example.seed), "boltzmann_symmetry");
         show(table_of_rivers({{"Metropolis", walk}, {"NUTS", nuts}, {"tempering", tempered[0]}}), "boltzmann");
         show(table_of_signs(right, wrong), "boltzmann_sign");

@@ -25,11 +25,13 @@
 int main(int argc, char** argv) {
     Example example("Brownian motion: a pollen grain in water, and the same walk on a loss.", "20 seconds");
     std::int64_t grains = 30000, chains = 1000, steps = 10000;
+    bool slip = false;
     example.option("--grains", grains, 500, "in the plane; a multiple of 25", 50);
     example.option("--chains", chains, 40, "of SGD and of SGLD on the loss", 2);
     example.option("--steps", steps, 2000, "of each of them", 1000);
+    example.flag("--slip", slip, "a broken twin for the tests: SGLD injects noise of variance e/2");
     return example.run(argc, argv, [&] {
         grain_in_water(example, grains);
-        walk_on_loss(example, chains, steps);
+        walk_on_loss(example, chains, steps, slip);
     });
 }

@@ -90,8 +90,9 @@ struct Weighted {
     double mean = 0, error = 0, effective = 0;
 };
 
-// The mean of x.x / d over draws from the cube, by their weights; its standard error, as one would compute it.
-Weighted draws_from_cube(int d, std::int64_t draws, std::uint64_t seed) {
+// The mean of x.x / d over draws from the cube, by their weights; its standard error, as one would compute it. With
+// `slip` all weights are the same.
+Weighted draws_from_cube(int d, std::int64_t draws, std::uint64_t seed, bool slip) {
     Random random(seed, static_cast<std::uint32_t>(d));
     std::vector<double> x(static_cast<std::size_t>(d)), squares, log_w;
     for (std::int64_t i = 0; i < draws; ++i) {
@@ -99,7 +100,7 @@ Weighted draws_from_cube(int d, std::int64_t draws, std::uint64_t seed) {
         double r2 = 0;
         for (const double v : x) r2 += v * v;
         squares.push_back(r2 / d);
-        log_w.push_back(-r2 / 2);
+        log_w.push_back(slip ? 0 : -r2 / 2);
     }
     const double highest = std::ranges::max(log_w);
     double w = 0, ww = 0, wx = 0, off = 0;
@@ -193,7 +194,7 @@ void shell(const Example& example, std::int64_t draws, Panel& panel) {
     panel.set("set key top right");
 }
 
-void search(const Example& example, std::int64_t draws, Panel& shares, Panel& answers) {
+void search(const Example& example, std::int64_t draws, bool slip, Panel& shares, Panel& answers) {
     std::printf("\nA grid, %lld draws from a cube, and a random walk; the mean of x.x / d is 1\n",
                 static_cast<long long>(draws));
     ResultTable table({"d", "grid points that count", "draws that count", "expected", "cube: x.x / d", "walk: x.x / d",
@@ -201,7 +202,7 @@ void search(const Example& example, std::int64_t draws, Panel& shares, Panel& an
     std::vector<double> dimension, cube, cube_low, cube_high, walked, walked_low, walked_high, effective;
     for (const int d : {1, 2, 5, 10, 20, 50, 100}) {
         const Found run = stage(example, "d = " + std::to_string(d), [&] {
-            const Weighted even = draws_from_cube(d, draws, example.seed), chain = walk(d, draws, example.seed);
+            const Weighted even = draws_from_cube(d, draws, example.seed, slip), chain = walk(d, draws, example.seed);
             return Found{{"cube", {even.mean, even.error, even.effective}},
                          {"walk", {chain.mean, chain.error, chain.effective}}};
         });
@@ -253,12 +254,14 @@ void search(const Example& example, std::int64_t draws, Panel& shares, Panel& an
 int main(int argc, char** argv) {
     Example example("Why a grid, and independent draws, find nothing in high dimensions.", "10 seconds");
     std::int64_t draws = 100000;
+    bool slip = false;
     example.option("--draws", draws, 10000, "from the cube, and evaluations of the random walk", 1000);
+    example.flag("--slip", slip, "a broken twin for the tests: draws from the cube without their weights");
     return example.run(argc, argv, [&] {
         Figure figure(example.path("high_dimensions"), 3);
         shell(example, draws, figure.panel("The distance of a normal draw from 0", "|x|", "density"));
         Panel& shares = figure.panel("What counts", "dimension d", "share");
-        search(example, draws, shares, figure.panel("The mean of x.x / d", "dimension d", "mean of x.x / d"));
+        search(example, draws, slip, shares, figure.panel("The mean of x.x / d", "dimension d", "mean of x.x / d"));
         figure.save();
     });
 }

@@ -285,8 +285,10 @@ void temperature(const Example& example, std::int64_t draws, Panel& panel) {
 int main(int argc, char** argv) {
     Example example("A tour of Hamiltonian Monte Carlo: energy, trajectories, momentum, temperature.", "10 seconds");
     std::int64_t draws = 10000;
+    bool slip = false;
     example.option("--draws", draws, 1000, "of each of four chains of HMC; other samplers have the same gradients",
                    100);
+    example.flag("--slip", slip, "a broken twin for the tests: a leapfrog step with one whole kick");
     return example.run(argc, argv, [&] {
         Figure figure(example.path("hmc_tour"), 2);
         energy(example, figure.panel("1. Error of the energy H along one trajectory", "time", "H - H at the start"));
@@ -296,6 +298,6 @@ int main(int argc, char** argv) {
             figure.panel("3. One leapfrog step, alpha of the momentum kept", "gradients", "autocorrelation of x"));
         temperature(example, draws, figure.panel("4. Two wells: draws, and exp(-U / T) as lines", "x", "density"));
         figure.save();
-        volume(example);
+        volume(example, slip);
     });
 }

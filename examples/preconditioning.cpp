@@ -47,6 +47,7 @@ constexpr double stiff = 100;  // the curvature across the valley; along it is 1
 // The valley, turned by 45 degrees or not.
 struct Valley {
     bool turned = false;
+    bool slip = false;  // the broken twin: the potential has the slope G grad U
 
     // From coordinates to those along and across the valley, and back: the same turn and reflection.
     Point turn(const Point& x) const {
@@ -66,7 +67,7 @@ struct Valley {
             const Point at{x[0], x[1]}, g = valley.gradient(at);
             if (!slope.empty()) {
                 slope[0] = g[0];
-                slope[1] = g[1];
+                slope[1] = valley.slip ? g[1] / stiff : g[1];
             }
             return valley.energy(at);
         });
@@ -124,7 +125,7 @@ void descent(const Example& example) {
 
 // ---- 2. Draws. ----
 
-void sampling(const Example& example, std::int64_t draws) {
+void sampling(const Example& example, std::int64_t draws, bool slip) {
     std::printf(
         "\n2. Draws: the variances along and across the valley, over the exact ones, and what draws are worth\n");
     ResultTable table(
@@ -160,8 +161,11 @@ void sampling(const Example& example, std::int64_t draws) {
     };
     const Valley straight, turned{true};
     show("SGLD", straight, Sgld{.step_size = product / stiff}, fine, coarse);
-    show("G = 1 / curvature", straight,
-         Psgld{.step_size = product, .preconditioner = Preconditioner::fixed({1, 1 / stiff})}, coarse, coarse);
+    if (slip)
+        show("G = 1 / curvature", Valley{.slip = true}, Sgld{.step_size = product}, coarse, coarse);
+    else
+        show("G = 1 / curvature", straight,
+             Psgld{.step_size = product, .preconditioner = Preconditioner::fixed({1, 1 / stiff})}, coarse, coarse);
     // On average its G is 1 / (root mean square of the gradient): 1 along the valley, 1/10 across it.
     show("RMSprop's G", straight,
          Psgld{.step_size = product / std::sqrt(stiff), .preconditioner = Preconditioner::rmsprop(0.999)}, 0, 0);
@@ -259,10 +263,12 @@ void draw(const Example& example) {
 int main(int argc, char** argv) {
     Example example("Preconditioning: a long narrow valley, and a step that knows its shape.", "5 seconds");
     std::int64_t draws = 200000;
+    bool slip = false;
     example.option("--draws", draws, 20000, "of each of four chains", 1000);
+    example.flag("--slip", slip, "a broken twin for the tests: G multiplies the gradient, but not the noise");
     return example.run(argc, argv, [&] {
         descent(example);
-        sampling(example, draws);
+        sampling(example, draws, slip);
         draw(example);
     });
 }

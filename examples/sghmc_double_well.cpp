@@ -252,15 +252,17 @@ void correlated(const Example& example, std::int64_t draws) {
 int main(int argc, char** argv) {
     Example example("Noise in the gradients of Hamiltonian Monte Carlo, and the friction that mends it.", "20 seconds");
     std::int64_t draws = 80000, steps = 15000, walk = 1000000;
+    bool slip = false;
     example.option("--draws", draws, 8000, "of each sampler from the two wells", 400);
     example.option("--steps", steps, 1500, "of each path in phase space; a multiple of 300");
     example.option("--walk", walk, 100000, "steps of SGLD and SGHMC on the correlated numbers", 400);
+    example.flag("--slip", slip, "a broken twin for the tests: sigma^2 for sigma in the first attempt");
     return example.run(argc, argv, [&] {
         if (steps < 300 || steps % 300 != 0)
             throw ValueError("--steps is " + std::to_string(steps) + "; paths of a multiple of 300 are drawn");
         two_wells(example, draws);
         phase_space(example, steps);
         correlated(example, walk);
-        first_attempt(example, walk);
+        first_attempt(example, walk, slip);
     });
 }

@@ -37,22 +37,22 @@ static double log_ratio(const Heat& at_a, const Heat& at_b, std::int64_t without
 }
 
 // S = U / T + log Z, less that at the first temperature.
-static double entropy_gained(const std::vector<Heat>& heats, std::size_t k, std::int64_t without) {
-    const auto energy = [&](const Heat& heat) {
+static double entropy_gained(const std::vector<Heat>& heats, std::size_t k, std::int64_t without, bool slip) {
+    const auto energy_over_T = [&](const Heat& heat) {
         double sum = 0, n = 0;
         for (std::int64_t c = 0; c < heat.energies.shape()[0]; ++c)
             for (std::int64_t t = 0; c != without && t < heat.energies.shape()[1]; ++t) {
                 sum += heat.energies(c, t);
                 n += 1;
             }
-        return sum / n;
+        return sum / n / (slip ? 1 : heat.T);
     };
-    double gained = energy(heats[k]) / heats[k].T - energy(heats[0]) / heats[0].T;
+    double gained = energy_over_T(heats[k]) - energy_over_T(heats[0]);
     for (std::size_t i = 0; i < k; ++i) gained += log_ratio(heats[i], heats[i + 1], without);
     return gained;
 }
 
-ResultTable table_of_entropies(const std::vector<Heat>& heats) {
+ResultTable table_of_entropies(const std::vector<Heat>& heats, bool slip) {
     ResultTable table({"T", "energy U", "entropy S", "free energy U - T S", "U - S", "S(T) - S(1), measured", "exact"});
     const auto row = [&](const std::string& name, double T, const Cell& measured, const Cell& gained) {
         const Exact known = exact(T);
@@ -68,11 +68,11 @@ ResultTable table_of_entropies(const std::vector<Heat>& heats) {
         }
         // The jackknife over the chains, which are independent.
         const std::int64_t chains = heats[k].energies.shape()[0];
-        const double all = entropy_gained(heats, k, -1), n = static_cast<double>(chains);
+        const double all = entropy_gained(heats, k, -1, slip), n = static_cast<double>(chains);
         double mean = 0, squares = 0;
         std::vector<double> left;
         for (std::int64_t c = 0; c < chains; ++c) {
-            left.push_back(entropy_gained(heats, k, c));
+            left.push_back(entropy_gained(heats, k, c, slip));
             mean += left.back() / n;
         }
         for (const double x : left) squares += (x - mean) * (x - mean);

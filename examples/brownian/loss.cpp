@@ -329,8 +329,8 @@ void acceptance(const Example& example, const Problem& problem, std::int64_t dra
 
 }  // namespace
 
-void walk_on_loss(const Example& example, std::int64_t chains, std::int64_t steps) {
-    const Problem problem(example.seed);
+void walk_on_loss(const Example& example, std::int64_t chains, std::int64_t steps, bool slip) {
+    const Problem problem(example.seed, slip);
     Figure figure(example.path("brownian_loss"), 2);
     draw_paths(problem, example.seed, figure.panel("The same rate of 10^-5, three walks", "steps", "theta"));
     std::printf("4. The noise of a step, variances in 10^-9; V = %.0f\n", problem.variance);

@@ -9,5 +9,5 @@
 //     U = theta^2 / 2 + sum (y - theta)^2 / 2
 //
 // by gradient descent, by SGD on batches of 10, and by SGLD. Its posterior is normal, and the laws of all three are
-// known.
-void walk_on_loss(const Example& example, std::int64_t chains, std::int64_t steps);
+// known. With `slip` SGLD injects noise of variance e/2.
+void walk_on_loss(const Example& example, std::int64_t chains, std::int64_t steps, bool slip);

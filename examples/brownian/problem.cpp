@@ -5,7 +5,7 @@
 
 using namespace pollen;
 
-Problem::Problem(std::uint64_t seed) {
+Problem::Problem(std::uint64_t seed, bool broken) : slip(broken) {
     Random(seed, 77).fill_normal(y, 0.5, 1.0);
     double sum = 0, squares = 0;
     for (const double v : y) sum += v;
@@ -31,7 +31,7 @@ std::unique_ptr<Potential<double>> Problem::potential(double temperature) const 
             if (!slope.empty()) slope[0] = factor * sum + theta[0];
             return factor * energy + theta[0] * theta[0] / 2;
         });
-    u->set_temperature(temperature);
+    u->set_temperature(slip ? temperature / 2 : temperature);
     return u;
 }
 

@@ -14,7 +14,9 @@ struct Problem {
     double precision = items + 1, mode = 0;
     double variance = 0;  // V of the gradient of a batch: N^2/n S^2 (1 - n/N)
 
-    explicit Problem(std::uint64_t seed);
+    bool slip = false;  // the broken twin: half of the variance of the injected noise
+
+    Problem(std::uint64_t seed, bool broken);
     // V, if this is the variance of the gradients of single items.
     static double noise_of(double of_items) {
         return items * items / static_cast<double>(batch) * of_items * (1 - batch / static_cast<double>(items));

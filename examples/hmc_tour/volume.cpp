@@ -53,7 +53,7 @@ double area(const std::vector<Moving>& line) {
 
 }  // namespace
 
-void volume(const Example& example) {
+void volume(const Example& example, bool slip) {
     std::printf("5. A disc in phase space, U = 2 (q^2 - 1)^2, %d steps of %g\n", step_count, h);
     std::vector<Moving> disc;
     constexpr int corners = 20000;
@@ -92,7 +92,7 @@ void volume(const Example& example) {
         panel.set("set yrange [-4.5:7]");
         panel.set("set key top right");
     };
-    show("leapfrog", 0, leapfrog_step);
+    show("leapfrog", 0, slip ? kick_and_drift : leapfrog_step);
     show("kick, then drift", 2, kick_and_drift);
     show("Euler", 1, euler_step);
     table.show();

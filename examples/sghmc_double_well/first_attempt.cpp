@@ -62,7 +62,7 @@ double memory(const std::vector<std::vector<double>>& chains) {
 
 }  // namespace
 
-void first_attempt(const Example& example, std::int64_t steps) {
+void first_attempt(const Example& example, std::int64_t steps, bool slip) {
     std::printf("\n4. Momentum descent with noise, U = x^2 / 2, b = %g, eta = %g: the posterior has <x^2> = 1\n", b,
                 eta);
     ResultTable table({"noise", "mean of x^2", "its law", "eta sigma^2 / 2b^2", "memory"});
@@ -70,7 +70,7 @@ void first_attempt(const Example& example, std::int64_t steps) {
         const Found run = stage(example, "momentum: " + name, [&] {
             std::vector<std::vector<double>> chains, squares;
             for (std::uint32_t c = 0; c < 4; ++c) {
-                chains.push_back(chain(sigma, metropolis, steps / 4, Random(example.seed, c)));
+                chains.push_back(chain(slip ? sigma * sigma : sigma, metropolis, steps / 4, Random(example.seed, c)));
                 squares.push_back(chains.back());
                 for (double& x : squares.back()) x *= x;
             }

@@ -67,8 +67,10 @@ MISTAKES_OF = {
     "hmc_tour": [too_small("--draws", 100)],
     "linear_regression": [too_small("--points", 3), too_small("--epochs", 1)],
     "logistic_boundary": [too_small("--draws", 100)],
+    "mnist_bayes_by_backprop": [too_small("--hidden", 1), too_small("--epochs", 1), too_small("--seeds", 1)],
     "mnist_cnn": [too_small("--epochs", 1)],
     "mnist_mlp": [too_small("--epochs", 1), too_small("--hidden", 1)],
+    "mnist_sampler_race": [too_small("--seeds", 1), too_small("--rounds", 1), too_small("--burn-in", 0)],
     "mushroom_bandit": [
         too_small("--mushrooms", 100),
         too_small("--updates", 0),
