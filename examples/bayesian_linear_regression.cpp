@@ -177,24 +177,26 @@ int main(int argc, char** argv) {
 
         NetworkPotential<double> potential(net, likelihood, data, {.prior = GaussianPrior{.sd = prior_sd}});
         const auto sample = [&](const std::string& name, const auto& sampler, std::int64_t thin) {
-            return from_draws(unless_stopped(run_chains(potential, sampler,
-                                                        {.draws = draws,
-                                                         .thin = thin,
-                                                         .seed = example.seed,
-                                                         .directory = example.kept(name),
-                                                         .resume = true,
-                                                         .name = name})));
+            return unless_stopped(run_chains(potential, sampler,
+                                             {.draws = draws,
+                                              .thin = thin,
+                                              .seed = example.seed,
+                                              .directory = example.kept(name),
+                                              .resume = true,
+                                              .name = name}));
         };
-        const Line hmc = sample("hmc", Hmc{}, 1);
+        const Draws hmc_draws = sample("hmc", Hmc{}, 1);
+        const Line hmc = from_draws(hmc_draws);
         const Sgld langevin{.step_size = 0.002, .batch = 4};
-        const Line sgld = sample("sgld", langevin, 200);
-        const Line on_batches = sample("mala", ApproximateMinibatchMala{.step_size = 0.002, .batch = 4}, 200);
+        const Line sgld = from_draws(sample("sgld", langevin, 200));
+        const Line on_batches =
+            from_draws(sample("mala", ApproximateMinibatchMala{.step_size = 0.002, .batch = 4}, 200));
         potential.set_temperature(0.5);
-        const Line cold = sample("sgld_cold", langevin, 200);
+        const Line cold = from_draws(sample("sgld_cold", langevin, 200));
         // Steps on the mean loss have the rate e N / 2.
         const double items = static_cast<double>(x.size()), rate = langevin.step_size(0) * items / 2;
         potential.set_temperature(rate * rate * items / 2);
-        const Line published = sample("sgld_published", langevin, 200);
+        const Line published = from_draws(sample("sgld_published", langevin, 200));
 
         Bayes<double> twin =
             bayesian(net, {.prior = GaussianPrior{.sd = prior_sd}, .posterior = mean_field<double>(0.3)});
@@ -234,6 +236,12 @@ int main(int argc, char** argv) {
         const Edges of_exact(exact), of_hmc(hmc, -0.9, 0.4), of_sgld(sgld, -0.7, 0.4), of_bbb(bbb), of_map(map);
         lines.colour(4);
         lines.band("exact", of_exact.position, of_exact.low, of_exact.high);
+        lines.colour(7);
+        for (std::int64_t k = 0; k < 20; ++k) {
+            const std::int64_t t = k * draws / 20;
+            const double a = hmc_draws["bias"](0, t, 0), b = hmc_draws["weight"](0, t, 0, 0);
+            lines.line(k == 0 ? "20 draws of HMC" : "", {-1, 6}, {a - b, a + 6 * b});
+        }
         lines.colour(2);
         lines.dashed("BBB", of_bbb.position, of_bbb.low);
         lines.dashed("", of_bbb.position, of_bbb.high);
