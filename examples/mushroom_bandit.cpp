@@ -27,7 +27,7 @@
 // their standard errors: from 762 (209) to 1325 (92) for the 27 priors, 798 (262) for greedy at its best rate.
 //
 // Expected output, ten runs of 5,000 mushrooms: the regret is 3426 (standard error 316) for Thompson sampling and 3442
-// (597) for greedy at the rate 0.002, with medians of 3265 and 2973; paired, greedy has 16 (729) more. So neither is
+// (597) for greedy at the rate 0.002, with medians of 3265 and 2972; paired, greedy has 16 (729) more. So neither is
 // better. In the worst run of each, greedy had 8115 and Thompson sampling 5010. In the paper Thompson sampling is best.
 //
 //     mushroom_bandit/   mushrooms: the data            agent: a network that learns and chooses

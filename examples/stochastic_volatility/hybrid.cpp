@@ -34,11 +34,11 @@ struct HybridLoss {
             walk_of(chosen[k],
                     walks.mutable_values().subspan(k * static_cast<std::size_t>(n), returns.values().size()));
         tape.clear();
-        D values = D::empty({n + 2});
+        D values = D::empty({std::ssize(theta)});
         std::ranges::copy(theta, values.mutable_data());
         const auto all = tape.variable(std::move(values));
         const bool published = loss == Loss::as_published;
-        const auto first = slice(all, 0, 2, 3), z = slice(all, 0, 3, n + 2), x = slice(all, 0, 0, 1),
+        const auto first = slice(all, 0, 2, 3), z = slice(all, 0, 3, all.size()), x = slice(all, 0, 0, 1),
                    y = slice(all, 0, 1, 2);
         const auto sigma = published ? x + 0.1 : exp(x), nu = published ? y + 10.0 : exp(y);
         auto log_density = sum(-10.0 * sigma) - sum(0.1 * nu);
@@ -69,34 +69,34 @@ struct HybridLoss {
 }  // namespace
 
 FunctionPotential<double> hybrid(Loss loss, const D& returns) {
-    return {returns.size() + 2, items, HybridLoss(loss, returns)};
+    return {std::ssize(start_of_hybrid(loss, returns)), items, HybridLoss(loss, returns)};
 }
 
 std::vector<double> start_of_hybrid(Loss loss, const D& returns) {
-    std::vector<double> start(static_cast<std::size_t>(returns.size()) + 2, 0.0);
+    std::vector<double> start(loss == Loss::no_means ? 3 : static_cast<std::size_t>(returns.size()) + 2, 0.0);
     if (loss != Loss::as_published) {
-        start[0] = math::log(0.1);
+        start[0] = math::log(loss == Loss::no_means ? 0.001 : 0.1);
         start[1] = math::log(10.0);
     }
     start[2] = level_of(returns);
     return start;
 }
 
-HybridDraws meaning_of(Loss loss, const D& theta) {
-    const std::int64_t chains = theta.shape()[0], draws = theta.shape()[1], n = theta.shape()[2] - 2;
+HybridDraws meaning_of(Loss loss, const D& theta, std::int64_t n) {
+    const std::int64_t chains = theta.shape()[0], draws = theta.shape()[1], size = theta.shape()[2];
     HybridDraws found{D::empty({chains, draws}), D::empty({chains, draws}), D::empty({chains, draws, n}),
                       D::empty({chains, draws, n})};
     const bool published = loss == Loss::as_published;
     Numbers w(static_cast<std::size_t>(n));
     for (std::int64_t k = 0; k < chains * draws; ++k) {
-        const double* const x = theta.data() + k * (n + 2);
+        const double* const x = theta.data() + k * size;
         const double sigma = published ? x[0] + 0.1 : math::exp(x[0]);
         found.sigma.mutable_data()[k] = sigma;
         found.nu.mutable_data()[k] = published ? x[1] + 10 : math::exp(x[1]);
         walk_of(items + k, w);
         double at = x[2];
         for (std::int64_t i = 0; i < n; ++i) {
-            if (i > 0) at += (published ? 1 : sigma) * x[2 + i];
+            if (i > 0 && i + 2 < size) at += (published ? 1 : sigma) * x[2 + i];
             found.path.mutable_data()[k * n + i] = at;
             found.s.mutable_data()[k * n + i] = at + sigma * w[static_cast<std::size_t>(i)];
         }

@@ -49,15 +49,16 @@ exact sigma and is %.1f nats below the evidence. But it is independent of sigma:
 
 The hybrid's path is a mean plus sigma times a walk that no return pulls back. As published, without the priors of the
 path, it has %.2f times the exact sigma; Eq. 39 has %.2f; the density of the model %.2f. (R-hat: %.2f, %.2f, %.2f.)
+Without means the walk ignores the returns altogether, and sigma is %.4f times the exact one. (R-hat: %.2f.)
 With a Gaussian path that has a scale of its own, and follows sigma and nu while these are sampled, the hybrid has %.2f
 times the exact sigma, and an sd that is %.2f of the exact. (R-hat: %.2f.)
 
 )",
                 share("SGLD in s"), of("SGLD in s", "sigma").rhat, share("hybrid, as published"),
                 share("hybrid, Eq. 39"), share("hybrid, full density"), of("hybrid, as published", "sigma").rhat,
-                of("hybrid, Eq. 39", "sigma").rhat, of("hybrid, full density", "sigma").rhat,
-                share("hybrid, Gaussian path"), of("hybrid, Gaussian path", "sigma").sd / sd,
-                of("hybrid, Gaussian path", "sigma").rhat);
+                of("hybrid, Eq. 39", "sigma").rhat, of("hybrid, full density", "sigma").rhat, share("hybrid, no means"),
+                of("hybrid, no means", "sigma").rhat, share("hybrid, Gaussian path"),
+                of("hybrid, Gaussian path", "sigma").sd / sd, of("hybrid, Gaussian path", "sigma").rhat);
 }
 
 void say_verdict(const Methods& seeds, const Known& known) {

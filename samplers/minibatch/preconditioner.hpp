@@ -53,7 +53,9 @@ class Preconditioner {
     //
     // The paper leaves Gamma out; with alpha near 1 it is small. Estimated it is
     //     Gamma_i = -G_i^2 (1 - alpha) gbar_i / sqrt(v_i) dgbar_i/dtheta_i
-    // with the second derivative from a difference of gradients along random signs (Hutchinson), without bias.
+    // with the second derivative from a difference of gradients along random signs (Hutchinson), without bias. With
+    // alpha = 0 that is exact for small steps. With a memory, v depends on earlier gradients, too, and Gamma removes
+    // little of the error, which is small only if theta goes far in 1 / (1 - alpha) steps.
     static Preconditioner rmsprop(double alpha = 0.99, double lambda = 1e-5, Gamma gamma = Gamma::left_out);
     // A G that stays: one number, or one a dimension.
     static Preconditioner fixed(std::vector<double> diagonal);

@@ -26,6 +26,49 @@ double variance_of(double e, const G& g, const Gamma& gamma) {
         [&](double x, double y) { return normal_density(y, x - e / 2 * (g(x) * x - gamma(x)), e * g(x)); });
 }
 
+// The same for RMSprop with a memory, on a grid of x and r = sqrt(v): v = alpha v + (1 - alpha) x^2, G = 1 / (1 + r),
+// and Gamma = -(1 - alpha) G^2 x / r, or 0. Between two points of v the probability is divided linearly. Twice as many
+// points change the variance by less than 0.003.
+double rmsprop_variance(double alpha, double e, bool with_gamma) {
+    constexpr std::size_t n = 61;
+    const double reach = 6;
+    const auto x = [&](std::size_t i) { return reach * (2 * static_cast<double>(i) / (n - 1) - 1); };
+    const auto r = [&](std::size_t j) { return reach * static_cast<double>(j) / (n - 1); };
+    std::vector<Matrix> step(n, matrix(n));  // step[j][from][to] at r_j
+    for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t from = 0; from < n; ++from) {
+            const double g = 1 / (1 + r(j)), slope = with_gamma && j > 0 ? -(1 - alpha) * g * g * x(from) / r(j) : 0;
+            std::vector<double>& row = step[j][from];
+            for (std::size_t to = 0; to < n; ++to)
+                row[to] = normal_density(x(to), x(from) - e / 2 * (g * x(from) - slope), e * g);
+            const double total = std::accumulate(row.begin(), row.end(), 0.0);
+            for (double& p : row) p /= total;
+        }
+    Matrix law(n, std::vector<double>(n, 1.0 / (n * n)));  // law[j][i] at r_j, x_i
+    double variance = 0, before = -1;
+    for (int turn = 0; turn % 50 != 1 || std::abs(variance - before) > 1e-6; ++turn) {
+        Matrix moved = matrix(n), next = matrix(n);
+        for (std::size_t j = 0; j < n; ++j)
+            for (std::size_t i = 0; i < n; ++i) {
+                const double v = alpha * r(j) * r(j) + (1 - alpha) * x(i) * x(i);
+                const std::size_t k = std::min(n - 2, static_cast<std::size_t>(std::sqrt(v) / reach * (n - 1)));
+                const double above = (v - r(k) * r(k)) / (r(k + 1) * r(k + 1) - r(k) * r(k));
+                moved[k][i] += (1 - above) * law[j][i];
+                moved[k + 1][i] += above * law[j][i];
+            }
+        for (std::size_t j = 0; j < n; ++j)
+            for (std::size_t from = 0; from < n; ++from)
+                for (std::size_t to = 0; to < n; ++to) next[j][to] += moved[j][from] * step[j][from][to];
+        law = std::move(next);
+        if (turn % 50 != 0) continue;
+        before = variance;
+        variance = 0;
+        for (const std::vector<double>& row : law)
+            for (std::size_t i = 0; i < n; ++i) variance += row[i] * x(i) * x(i);
+    }
+    return variance;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(psgld)
@@ -82,6 +125,31 @@ BOOST_AUTO_TEST_CASE(rmsprop_with_gamma) {
     sampler.preconditioner = Preconditioner::rmsprop(0, 1);
     BOOST_TEST(moments(sampler, potential, {{wrong}}, 40000, 10).worst < 5);
     BOOST_TEST(moments(sampler, potential, {{right}}, 40000, 10).worst > 10);
+}
+
+// With a memory, G depends on the gradients of many steps, and Gamma only on the last of them: it takes off 17 % of the
+// error at alpha = 0.9, and 6 % at 0.99. A long memory makes the error small only if theta goes far while it lasts:
+// with smaller steps, here of 0.005, the error at alpha = 0.99 is larger. The variances that are expected are of a grid
+// in NumPy and of a simulation apart from pollen, which agree within 0.003.
+BOOST_AUTO_TEST_CASE(rmsprop_with_memory) {
+    const NoisyGaussian<double> potential(one_dimension(1), 0, 1);
+    const double e = 0.1;
+    const auto run = [&](double step, double alpha, Preconditioner::Gamma gamma, std::int64_t thin) {
+        const Psgld sampler{.step_size = step, .preconditioner = Preconditioner::rmsprop(alpha, 1, gamma)};
+        return moments(sampler, potential, {{1}}, 60000, thin);  // U = x^2 / 2: its temperature is the variance
+    };
+    for (const auto& [alpha, variance] : {std::pair(0.9, 1.314), {0.99, 1.095}}) {
+        const double without = rmsprop_variance(alpha, e, false), with = rmsprop_variance(alpha, e, true);
+        BOOST_TEST(std::abs(without - variance) < 0.003);
+        BOOST_TEST(without - with < 0.2 * (without - 1));
+        const Moments left_out = run(e, alpha, Preconditioner::Gamma::left_out, 25),
+                      estimated = run(e, alpha, Preconditioner::Gamma::estimated, 10);
+        BOOST_TEST(std::abs(left_out.configurational - without) < 5 * left_out.configurational_error);
+        BOOST_TEST(left_out.configurational - 7 * left_out.configurational_error > 1);
+        BOOST_TEST(std::abs(estimated.configurational - with) < 5 * estimated.configurational_error);
+    }
+    const Moments slow = run(0.005, 0.99, Preconditioner::Gamma::left_out, 50);
+    BOOST_TEST(slow.configurational - 3 * slow.configurational_error > 1.1);
 }
 
 // Step by step against the formulas of the paper, written out. The estimated curvature is that of a quadratic: its
