@@ -231,55 +231,43 @@ int main(int argc, char** argv) {
 
         Figure figure(example.path("bayesian_linear_regression"), 2);
         figure.panel_size(560, 440);
-        Panel& lines = figure.panel("Predictions: mean and two sd", "x", "y");
+        Panel& lines = figure.panel("Predictions, two sd", "x", "y");
         // Points of HMC and of SGLD by turns, so that one does not hide the other.
         const Edges of_exact(exact), of_hmc(hmc, -0.9, 0.4), of_sgld(sgld, -0.7, 0.4), of_bbb(bbb), of_map(map);
-        lines.colour(4);
         lines.band("exact", of_exact.position, of_exact.low, of_exact.high);
-        lines.colour(7);
         for (std::int64_t k = 0; k < 20; ++k) {
             const std::int64_t t = k * draws / 20;
-            const double a = hmc_draws["bias"](0, t, 0), b = hmc_draws["weight"](0, t, 0, 0);
-            lines.line(k == 0 ? "20 draws of HMC" : "", {-1, 6}, {a - b, a + 6 * b});
+            const double intercept = hmc_draws["bias"](0, t, 0), slope = hmc_draws["weight"](0, t, 0, 0);
+            lines.line(k == 0 ? "HMC, 20 draws" : "", {-1, 6}, {intercept - slope, intercept + 6 * slope});
         }
-        lines.colour(2);
-        lines.dashed("BBB", of_bbb.position, of_bbb.low);
-        lines.dashed("", of_bbb.position, of_bbb.high);
-        lines.colour(0);
+        lines.line("BBB", of_bbb.position, of_bbb.low);
+        lines.line("", of_bbb.position, of_bbb.high);
         lines.points("HMC", of_hmc.position, of_hmc.low);
         lines.points("", of_hmc.position, of_hmc.high);
-        lines.colour(1);
         lines.crosses("SGLD", of_sgld.position, of_sgld.low);
         lines.crosses("", of_sgld.position, of_sgld.high);
-        lines.colour(3);
-        lines.line("MAP = ridge, two sd", of_map.position, of_map.middle);
+        lines.line("MAP = ridge", of_map.position, of_map.middle);
         lines.line("", of_map.position, of_map.low);
         lines.line("", of_map.position, of_map.high);
-        lines.colour(6);
         lines.points("data", {x.begin(), x.end()}, {y.begin(), y.end()});
         lines.set("set xrange [-1:6]");
-        lines.set("set yrange [-6:8.5]");
-        lines.set("set key bottom right");
+        lines.set("set yrange [-4:8.5]");
 
-        Panel& coefficients = figure.panel("The coefficients: two sd around the mean", "intercept", "slope");
-        const auto outline = [&](const std::string& name, int colour, const Line& line) {
+        Panel& coefficients = figure.panel("Coefficients, two sd", "intercept", "slope");
+        const auto outline = [&](const std::string& name, const Line& line) {
             const auto [a, b] = ellipse(line);
-            coefficients.colour(colour);
-            if (name == "exact")
-                coefficients.line(name, a, b);
-            else
+            if (name == "HMC" || name == "SGLD")  // above the exact one
                 coefficients.dashed(name, a, b);
+            else
+                coefficients.line(name, a, b);
         };
-        outline("exact", 4, exact);
-        outline("HMC", 0, hmc);
-        outline("SGLD", 1, sgld);
-        outline("SGLD, T = 1/2", 5, cold);
-        outline("BBB", 2, bbb);
-        coefficients.colour(3);
+        outline("exact", exact);
+        outline("HMC", hmc);
+        outline("SGLD", sgld);
+        outline("SGLD, T = 1/2", cold);
+        outline("BBB", bbb);
         coefficients.crosses("MAP = ridge", {map.a}, {map.b});
-        coefficients.colour(6);
         coefficients.crosses("least squares", {least_squares.a}, {least_squares.b});
-        coefficients.set("set key top right");
         coefficients.set("set xrange [-1.2:1.6]");
         coefficients.set("set yrange [0.2:1.8]");
         figure.save();

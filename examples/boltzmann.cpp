@@ -105,7 +105,7 @@ Panel& plane(Figure& figure, const std::string& title) {
     Panel& panel = figure.panel(title, "w1", "w2");
     panel.set("set xrange [-8:8]");
     panel.set("set yrange [-8:8]");
-    panel.set("unset key");
+    panel.no_key();
     return panel;
 }
 
@@ -139,12 +139,11 @@ void draw_energies(Panel& panel, const Tensor<double>& right, const Tensor<doubl
     const BinnedDraws hot({right.begin(), right.end()}, 12.5, 21, 34), cold({wrong.begin(), wrong.end()}, 12.5, 21, 34);
     std::vector<double> at;
     for (double e = 12.5; e < 21; e += 0.1) at.push_back(e);
+    panel.colour_of("HMC");
     panel.steps("the right sign", hot.begin, hot.density);
     panel.steps("the wrong sign", cold.begin, cold.density);
-    panel.colour(0);
     panel.line("exact, T = 1", at, energy_density(1, at));
-    panel.line("exact, T = 1/3", at, energy_density(1.0 / 3, at));
-    panel.set("set key top right");
+    panel.dashed("exact, T = 1/3", at, energy_density(1.0 / 3, at));
 }
 
 constexpr const char* closing = R"(
@@ -211,16 +210,16 @@ int main(int argc, char** argv) {
         Figure figure(example.path("boltzmann"), 3);
         draw_density(plane(figure, "Exact density, T = 1"), 1);
         draw_density(plane(figure, "Exact density, T = 8"), 8);
-        draw_heat_capacity(
-            figure.panel("Where the valleys melt (bars: one standard error)", "temperature T", "heat capacity"), heats);
+        draw_heat_capacity(figure.panel("Heat capacity (bars: one standard error)", "temperature T", "heat capacity"),
+                           heats);
         draw_draws(plane(figure, "Metropolis, T = 1: eight chains"), walk);
         draw_draws(plane(figure, "Tempering, T = 1: eight chains"), tempered[0]);
         draw_energies(figure.panel("HMC with either sign of p.p / 2", "energy E", "density"), right, wrong);
         figure.save();
         Figure entropies(example.path("boltzmann_entropy"), 2);
-        Panel& balance = entropies.panel("Energy against entropy", "temperature T", "energy");
-        draw_entropies(balance, entropies.panel("Free energy of a law that is too cold or too hot",
-                                                "temperature of the law", "F / T above the least"));
+        Panel& balance = entropies.panel("Energy and entropy", "temperature T", "energy");
+        draw_entropies(balance, entropies.panel("Free energy of laws of other temperatures", "temperature of the law",
+                                                "F / T above the least"));
         entropies.save();
         std::printf("%s", closing);
     });

@@ -183,15 +183,12 @@ void draw_walk(Panel& panel, const Draws& draws, const Matrix& s) {
             x.push_back(theta(c, k, 0));
             y.push_back(theta(c, k, 1));
         }
-    panel.colour(5);
-    panel.points("draws", x, y);
-    panel.colour(1);
+    panel.points("SGD", x, y);
     ellipse(panel, "its law", s);
-    panel.colour(6);
     ellipse(panel, "posterior", posterior());
     panel.set("set xrange [-0.15:0.15]");
     panel.set("set yrange [-0.15:0.15]");
-    panel.set("set key top right");
+    panel.set("set xtics 0.1; set ytics 0.1");
 }
 
 int main(int argc, char** argv) {
@@ -240,7 +237,7 @@ int main(int argc, char** argv) {
             high.push_back(kl.value + 2 * kl.error);
         };
         Figure figure(example.path("constant_sgd"), 2);
-        figure.panel_size(480, 420);
+        figure.panel_size(520, 420);
         const std::array<std::pair<const char*, Form>, 3> forms{
             {{"scalar", Form::scalar}, {"diagonal", Form::diagonal}, {"full", Form::full}}};
         for (const auto& [name, form] : forms) {
@@ -272,13 +269,10 @@ int main(int argc, char** argv) {
             exact.push_back(divergence(law(c * best_step(Form::scalar, v), v)));
         }
         Panel& steps = figure.panel("Scalar steps of other lengths", "step / best step", "KL[walk || posterior], nats");
-        steps.colour(1);
         steps.line("law", times, exact);
-        steps.colour(0);
-        steps.intervals("measured, two standard errors", at, middle, low, high);
+        steps.intervals("SGD, two standard errors", at, middle, low, high);
         steps.set("set logscale x 2");
         steps.set("set yrange [0:4]");
-        steps.set("set key bottom left");
         figure.save();
 
         std::printf(

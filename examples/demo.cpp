@@ -206,13 +206,16 @@ void prune_table(const Example& example, const Pictures& pictures, const Sequent
 
     Figure figure(example.path("demo_pruning"), 2);
     const pollen::Histogram noise = histogram(signal_to_noise(weight_posteriors<float>(posterior)), -40, 20, 60);
-    Panel& left = figure.panel("Signal-to-noise of the weights", "10 log10(|mean| / sd), decibels", "density");
+    Panel& left = figure.panel("Signal-to-noise of the weights", "10 log10(|mean| / sd), dB", "density per dB");
+    left.colour_of("BBB");
     left.steps("", {noise.edges.begin(), noise.edges.end() - 1}, noise.density());
     left.set("set xrange [-40:20]");
-    Panel& right = figure.panel("Test error without them", "weights removed, %", "error, %");
+    Panel& right = figure.panel("After removing weights", "weights removed, %", "test error, %");
+    right.colour_of("BBB");
     right.line("", removed, error);
     right.crosses("", removed, error);
     right.set("set yrange [0:*]");
+    right.set("set xtics 20");
     figure.save();
 }
 
@@ -221,7 +224,6 @@ void prune_table(const Example& example, const Pictures& pictures, const Sequent
 void draw_doubts(const Example& example, const Pictures& pictures, const Answers& best, const Answers& averaged) {
     Figure figure(example.path("demo_doubts"), 4);
     figure.panel_size(300, 280);
-    bool first = true;  // it has the key, for all
     const auto show = [&](const Tensor<float>& inputs, const Tensor<float>& p, const Tensor<float>& q, std::int64_t i,
                           const std::string& title) {
         Panel& picture = figure.panel(title, "", "");
@@ -233,12 +235,9 @@ void draw_doubts(const Example& example, const Pictures& pictures, const Answers
         Panel& bars = figure.panel("", "class", "probability");
         std::vector<double> left, right;
         for (int c = 0; c < 10; ++c) left.push_back(c - 0.2), right.push_back(c + 0.2);
-        bars.colour(0);
-        bars.bars(first ? "best weights" : "", left, {p.data() + 10 * i, p.data() + 10 * (i + 1)}, 0.4);
-        bars.colour(1);
-        bars.bars(first ? "average over draws" : "", right, {q.data() + 10 * i, q.data() + 10 * (i + 1)}, 0.4);
-        bars.set("set yrange [0:1.35]\nset xrange [-0.6:9.6]\nset xtics 1\nset ytics 0.5\nset key top right samplen 1");
-        first = false;
+        bars.bars("best weights", left, {p.data() + 10 * i, p.data() + 10 * (i + 1)}, 0.4);
+        bars.bars("SGLD, average over draws", right, {q.data() + 10 * i, q.data() + 10 * (i + 1)}, 0.4);
+        bars.set("set yrange [0:1]\nset xrange [-0.6:9.6]\nset xtics 1\nset ytics 0.5");
     };
     const auto order = [](const Tensor<float>& p, const Tensor<float>& q) {
         const std::vector<double> a = confidence(p), b = confidence(q);
@@ -252,8 +251,8 @@ void draw_doubts(const Example& example, const Pictures& pictures, const Answers
     const auto digits = order(best.digits, averaged.digits), clothes = order(best.clothes, averaged.clothes);
     for (std::size_t k = 0; k < 4; ++k) {
         show(pictures.test.inputs, best.digits, averaged.digits, digits[k],
-             "a digit, " + std::to_string(pictures.test.labels.data()[digits[k]]));
-        show(pictures.clothes, best.clothes, averaged.clothes, clothes[k], "no digit");
+             "digit " + std::to_string(pictures.test.labels.data()[digits[k]]));
+        show(pictures.clothes, best.clothes, averaged.clothes, clothes[k], "clothes");
     }
     figure.save();
 }

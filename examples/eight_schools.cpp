@@ -73,7 +73,6 @@ void draw_effects(Panel& panel, const Draws& draws) {
     panel.set("set xrange [0.5:8.8]");
     panel.set("set yrange [-40:60]");
     panel.set("set xtics 1");
-    panel.set("set key top right");
 }
 
 // log tau against theta[1], the neck of the funnel below.
@@ -88,11 +87,11 @@ void draw_funnel(Panel& panel, const Draws& draws) {
         divergent_effect.push_back(effect.back());
         divergent_log_tau.push_back(log_tau.back());
     }
+    panel.colour_of("NUTS");
     panel.points("draws", effect, log_tau);
     panel.crosses("divergent", divergent_effect, divergent_log_tau);
     panel.set("set xrange [-20:50]");
     panel.set("set yrange [-8:4]");
-    panel.set("set key bottom right");
 }
 
 int main(int argc, char** argv) {
@@ -140,10 +139,9 @@ int main(int argc, char** argv) {
         health.save(example.path("eight_schools_health"));
 
         Figure figure(example.path("eight_schools"), 3);
-        draw_effects(figure.panel("What a school learns from the others: 90 % intervals", "school", "effect, points"),
-                     draws);
-        draw_funnel(figure.panel("A funnel, moving z", "effect of school 1", "log tau"), draws);
-        draw_funnel(figure.panel("Moving theta: the neck is missing", "effect of school 1", "log tau"), centred);
+        draw_effects(figure.panel("Effects of the schools, 90 % intervals", "school", "effect, points"), draws);
+        draw_funnel(figure.panel("The sampler moves z", "effect of school 1, points", "log tau"), draws);
+        draw_funnel(figure.panel("The sampler moves theta", "effect of school 1, points", "log tau"), centred);
         figure.save();
     });
 }

@@ -149,7 +149,6 @@ void shell(const Example& example, std::int64_t draws, Panel& panel) {
     std::printf("The shell: |x| of %lld draws\n", static_cast<long long>(draws));
     ResultTable table(
         {"d", "mean radius", "exact", "sd of radius", "exact sd", "log density at 0 less that at the mean"});
-    int colour = 0;
     for (const int d : {1, 2, 10, 50, 100}) {
         const Radius law{static_cast<double>(d)};
         Random random(example.seed, 1000 + static_cast<std::uint32_t>(d));
@@ -182,16 +181,13 @@ void shell(const Example& example, std::int64_t draws, Panel& panel) {
                 middle.push_back(binned.middle[k]);
                 measured.push_back(binned.density[k]);
             }
-        panel.colour(colour);
         panel.line("d = " + std::to_string(d), at, density);
-        panel.colour(colour++);
         panel.points("", middle, measured);
     }
     table.show();
     table.save(example.path("high_dimensions_shell"));
-    panel.set("set xrange [0:15]");
+    panel.set("set xrange [0:12]");
     panel.set("set yrange [0:0.9]");
-    panel.set("set key top right");
 }
 
 void search(const Example& example, std::int64_t draws, bool slip, Panel& shares, Panel& answers) {
@@ -231,24 +227,19 @@ void search(const Example& example, std::int64_t draws, bool slip, Panel& shares
         of_grid.push_back(share_of_grid(d));
         of_draws.push_back(worth(d));
     }
-    shares.line("grid: points with 99 %", all, of_grid);
     shares.line("draws from the cube", all, of_draws);
-    shares.colour(1);
-    shares.points("", dimension, effective);
+    shares.crosses("", dimension, effective);
+    shares.line("grid: points with 99 %", all, of_grid);
     shares.set("set logscale y");
     shares.set("set format y '%.0e'");
     shares.set("set xrange [0:60]");
-    shares.set("set yrange [1e-22:1000]");
-    shares.set("set key top right");
-    answers.colour(6);
+    shares.set("set yrange [1e-22:1]");
     answers.dashed("exact", {1, 100}, {1, 1});
-    answers.colour(1);
     answers.intervals("draws from the cube", dimension, cube, cube_low, cube_high);
-    answers.colour(0);
     answers.intervals("random walk", dimension, walked, walked_low, walked_high);
     answers.set("set logscale x");
     answers.set("set xrange [0.8:130]");
-    answers.set("set yrange [0:6]");
+    answers.set("set yrange [0:4]");
 }
 
 int main(int argc, char** argv) {
@@ -260,7 +251,7 @@ int main(int argc, char** argv) {
     return example.run(argc, argv, [&] {
         Figure figure(example.path("high_dimensions"), 3);
         shell(example, draws, figure.panel("The distance of a normal draw from 0", "|x|", "density"));
-        Panel& shares = figure.panel("What counts", "dimension d", "share");
+        Panel& shares = figure.panel("Points that count", "dimension d", "share that counts");
         search(example, draws, slip, shares, figure.panel("The mean of x.x / d", "dimension d", "mean of x.x / d"));
         figure.save();
     });

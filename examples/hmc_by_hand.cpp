@@ -236,7 +236,7 @@ void run(const Example& example, std::int64_t chain, std::int64_t discarded) {
     table.save(example.path("hmc_by_hand"));
 
     Figure figure(example.path("hmc_by_hand"));
-    Panel& panel = figure.panel("Unsure where there is no data", "x", "y");
+    Panel& panel = figure.panel("A curve and its posterior", "x", "y");
     std::vector<double> grid, truth, low, high;
     for (std::size_t c = 0; c < plot_width; ++c) {
         grid.push_back(plot_x * (2.0 * static_cast<double>(c) / (plot_width - 1) - 1));
@@ -244,14 +244,12 @@ void run(const Example& example, std::int64_t chain, std::int64_t discarded) {
         low.push_back(mean[c] - 2 * sd[c]);
         high.push_back(mean[c] + 2 * sd[c]);
     }
-    panel.band("two posterior sds", grid, low, high);
-    panel.colour(0);
-    panel.line("posterior mean", grid, mean);
+    panel.band("HMC, two sds", grid, low, high);
+    panel.line("HMC, mean", grid, mean);
     panel.dashed("best fit", grid, best);
-    panel.line("the curve that made the data", grid, truth);
-    panel.colour(6);
+    panel.dashed("truth", grid, truth);
     panel.points("data", {data.x.begin(), data.x.end()}, {data.y.begin(), data.y.end()});
-    panel.set("set yrange [-2.5:2.5]");
+    panel.set("set yrange [-1.5:1.5]");
     figure.save();
 }
 

@@ -124,8 +124,7 @@ void energy(const Example& example, Panel& panel) {
         "Half the step, a quarter of the error: the leapfrog rule is of second order, and its error does not grow\n"
         "with time. Euler's rule takes as many evaluations and leaves for ever.\n\n");
     panel.set("set xrange [0:3]");
-    panel.set("set yrange [-1.2:3.2]");
-    panel.set("set key top right");
+    panel.set("set yrange [-1.2:1.2]");
 }
 
 // What a row of a table says about chains: their acceptance, and the effective draws of x, in the middle or in the
@@ -176,8 +175,8 @@ void random_walk(const Example& example, std::int64_t draws, Panel& panel) {
         "A step of the random walk is about as long as the ellipse is wide, and it turns at every one; a trajectory\n"
         "goes straight on, to the other end of the ellipse.\n\n");
     panel.line("random walk", numbers(walk.at("evaluations")), numbers(walk.at("x")));
-    panel.crosses("HMC, the end of each trajectory", numbers(hmc.at("evaluations")), numbers(hmc.at("x")));
-    panel.set("set yrange [-4:6]");
+    panel.crosses("HMC, end of each trajectory", numbers(hmc.at("evaluations")), numbers(hmc.at("x")));
+    panel.set("set yrange [-4:4]");
 }
 
 // ---- 3. Momentum that is kept in part. ----
@@ -219,8 +218,7 @@ void partial_momentum(const Example& example, std::int64_t draws, Panel& panel) 
         "alpha = 0 is Langevin Monte Carlo: a random walk again, as each step forgets where it was going. With much "
         "of\n"
         "the momentum kept it goes straight on; with too much, no new momentum comes in, nor a new energy.\n\n");
-    panel.set("set yrange [-0.2:1.7]");
-    panel.set("set key top right");
+    panel.set("set yrange [-0.2:1]");
 }
 
 // ---- 4. Temperature. ----
@@ -279,7 +277,7 @@ void temperature(const Example& example, std::int64_t draws, Panel& panel) {
     table.save(example.path("hmc_tour_temperature"));
     std::printf("Both have the mean T, within %.1f standard errors here.\n\n", farthest);
     panel.set("set xrange [-2.5:2.5]");
-    panel.set("set yrange [0:1.6]");
+    panel.set("set yrange [0:1.2]");
 }
 
 int main(int argc, char** argv) {
@@ -291,12 +289,11 @@ int main(int argc, char** argv) {
     example.flag("--slip", slip, "a broken twin for the tests: a leapfrog step with one whole kick");
     return example.run(argc, argv, [&] {
         Figure figure(example.path("hmc_tour"), 2);
-        energy(example, figure.panel("1. Error of the energy H along one trajectory", "time", "H - H at the start"));
-        random_walk(example, draws, figure.panel("2. x in one chain: a random walk, and HMC", "evaluations of U", "x"));
-        partial_momentum(
-            example, 10 * draws,
-            figure.panel("3. One leapfrog step, alpha of the momentum kept", "gradients", "autocorrelation of x"));
-        temperature(example, draws, figure.panel("4. Two wells: draws, and exp(-U / T) as lines", "x", "density"));
+        energy(example, figure.panel("1. Energy H along one trajectory", "time", "H - H at the start"));
+        random_walk(example, draws, figure.panel("2. x in one chain", "evaluations of U", "x"));
+        partial_momentum(example, 10 * draws,
+                         figure.panel("3. One leapfrog step a draw", "gradients", "autocorrelation of x"));
+        temperature(example, draws, figure.panel("4. Two wells; lines: exp(-U / T)", "x", "density"));
         figure.save();
         volume(example, slip);
     });

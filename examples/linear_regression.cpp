@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
         Panel& panel = figure.panel("A line through points", "x", "y");
         panel.points("data", xs, ys);
         panel.line("normal equations", {-2, 2}, {b - 2 * a, b + 2 * a});
-        panel.dashed("the truth", {-2, 2}, {intercept - 2 * slope, intercept + 2 * slope});
+        panel.dashed("truth", {-2, 2}, {intercept - 2 * slope, intercept + 2 * slope});
         figure.save();
     });
 }

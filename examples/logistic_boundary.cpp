@@ -120,27 +120,22 @@ class Map {
         std::vector<double> p = p_;
         for (double& value : p) value /= weight_;
         panel.heat(side_, side_, p);
-        panel.colour(6);
+        panel.colour_of("exact");
         panel.contours("p = 0.5", side_, side_, p, {0.5});
-        panel.colour(2);
         panel.contours("0.25 and 0.75", side_, side_, p, {0.25, 0.75});
-        panel.colour(3);
         panel.contours("0.1 and 0.9", side_, side_, p, {0.1, 0.9});
-        panel.colour(0);
         const auto column = [](std::int64_t first, int which) {
             std::vector<double> values;
             for (std::int64_t i = first; i < first + 8; ++i) values.push_back(points(i, which));
             return values;
         };
         panel.points("class 0", column(0, 0), column(0, 1));
-        panel.colour(1);
         panel.crosses("class 1", column(8, 0), column(8, 1));
         panel.set("set xrange [-10:10]");
         panel.set("set yrange [-10:10]");
-        panel.set("set palette defined (0 '#ffffff', 1 '#56B4E9')");
+        panel.set("set palette defined (0 '#ffffff', 1 '#bbbbbb')");
         panel.set("set cbrange [0:1]");
         panel.set("set colorbox");
-        panel.set("set key below noopaque samplen 1.5 maxrows 3");
     }
 
   private:
@@ -205,13 +200,13 @@ int main(int argc, char** argv) {
         table.save(example.path("logistic_boundary"));
 
         Figure figure(example.path("logistic_boundary"), 3);
-        figure.panel_size(400, 430);
+        figure.panel_size(480, 400);
         Map of_point, of_average;
         of_point.add(predict(net, of_point.places()), 1);
         each_draw(net, nuts, of_average.places(), {.every = std::max<std::int64_t>(1, draws / 1000)},
                   [&](const Tensor<double>& logits, double weight) { of_average.add(logits, weight); });
-        of_point.draw(figure.panel("Point estimate: p(y = 1)", "x1", "x2"));
-        of_average.draw(figure.panel("Posterior average: p(y = 1)", "x1", "x2"));
+        of_point.draw(figure.panel("Point estimate of p(y = 1)", "x1", "x2"));
+        of_average.draw(figure.panel("Average over NUTS of p(y = 1)", "x1", "x2"));
 
         Panel& way = figure.panel("Along (-1, 1), to the upper left", "distance from the centre", "p(y = 1)");
         std::vector<Place> along;
@@ -225,16 +220,11 @@ int main(int argc, char** argv) {
             (even ? at_nuts : at_sgld).push_back(d);
             (even ? by_nuts : by_sgld).push_back(average(even ? nuts : sgld, along.back()).value);
         }
-        way.colour(3);
         way.line("point estimate", distance, point);
-        way.colour(4);
         way.line("exact average", distance, exact_averages(along));
-        way.colour(0);
         way.points("NUTS", at_nuts, by_nuts);
-        way.colour(1);
         way.crosses("SGLD", at_sgld, by_sgld);
         way.set("set yrange [0:1]");
-        way.set("set key top right");
         figure.save();
 
         std::printf(

@@ -230,9 +230,10 @@ void draw_signal_to_noise(const Sequential<float>& net, const std::filesystem::p
     Figure figure(path);
     Panel& panel = figure.panel("Signal-to-noise of the weights", "10 log10(|mu| / sigma), dB",
                                 "density (highest = 1), and share below");
+    panel.colour_of("BBB");
     panel.steps("density", begin, density);
     panel.line("share of the weights below", all.edges, all.cumulative());
-    panel.set("set yrange [0:1.25]");
+    panel.set("set yrange [0:1.05]");
     figure.save();
 }
 

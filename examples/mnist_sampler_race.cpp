@@ -198,8 +198,8 @@ void draw(const Example& example, const Task& task, const std::vector<Racer>& ra
     figure.panel_size(520, 400);
     double best = 100, worst = 0;
     for (const bool in_seconds : {false, true}) {
-        Panel& panel = figure.panel(in_seconds ? "The same over time" : "Test error over rounds",
-                                    in_seconds ? "seconds" : "round", "test error, %");
+        Panel& panel =
+            figure.panel(in_seconds ? "Over time" : "Over rounds", in_seconds ? "time, s" : "round", "test error, %");
         for (std::size_t k = 0; k < racers.size(); ++k) {
             std::vector<double> seconds;
             for (const Found& f : racers[k].found) seconds.push_back(f.at("seconds").values().back());
@@ -215,13 +215,11 @@ void draw(const Example& example, const Task& task, const std::vector<Racer>& ra
             }
             best = std::min(best, low.back());
             worst = std::max(worst, high.back());
-            panel.colour(static_cast<int>(k));
-            panel.line(racers[k].name, x, mean);
+            panel.colour_of(racers[k].name);
             panel.band("", x, low, high);
-            panel.line("", x, mean);  // above the band
+            panel.line(racers[k].name, x, mean);
         }
         panel.set("set yrange [" + std::to_string(0.8 * best) + ":" + std::to_string(1.6 * worst) + "]");
-        panel.set("set key top right");
     }
     figure.save();
 }

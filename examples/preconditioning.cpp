@@ -187,30 +187,27 @@ void sampling(const Example& example, std::int64_t draws, bool slip) {
 
 // ---- The figure. ----
 
-void draw_valley(Panel& panel, double curvature, const std::vector<Point>& path, const char* name, int colour,
-                 double scale) {
+void draw_valley(Panel& panel, double curvature, const std::vector<Point>& path, const char* name, double scale) {
     std::vector<double> x, y, u;
     for (int k = -60; k <= 60; ++k) {
-        x.push_back(0.2 * k);
-        y.push_back(0.2 * k / scale);
+        x.push_back(0.24 * k);
+        y.push_back(0.24 * k / scale);
     }
     for (const double b : y)
         for (const double a : x) u.push_back((a * a + curvature * b * b) / 2);
-    panel.colour(7);
+    panel.colour_of("data");
     panel.contours("", x, y, u, {2, 8, 18, 32, 50, 72, 98});
     std::vector<double> at, over;
     for (const Point& p : path) {
         at.push_back(p[0]);
         over.push_back(p[1]);
     }
-    panel.colour(colour);
     panel.line(name, at, over);
-    panel.colour(colour);
     panel.points("", at, over);
     panel.set("set xrange [-12:12]");
     char text[60];
-    const double most = scale > 1 ? 4 : 12;  // the narrow one not stretched as far as it would fit
-    std::snprintf(text, sizeof text, "set yrange [%g:%g]", -most, 1.5 * most);
+    const double most = scale > 1 ? 3 : 12;  // the narrow one not stretched as far as it would fit
+    std::snprintf(text, sizeof text, "set yrange [%g:%g]", -most, most);
     panel.set(text);
 }
 
@@ -228,13 +225,12 @@ std::vector<Point> walk(const Psgld& sampler, std::uint64_t seed) {
 void draw(const Example& example) {
     Figure figure(example.path("preconditioning"), 2);
     const std::vector<double> one{1, 0, 0, 1}, diagonal{1, 0, 0, 1 / stiff};
-    const std::vector<Point> plain = descend({}, 2 / (1 + stiff), one, 40), helped = descend({}, 0.5, diagonal, 40);
-    draw_valley(figure.panel("A valley with the curvatures 1 and 100", "x", "y"), stiff, plain, "descent, 40 steps", 2,
-                10);
+    const std::vector<Point> plain = descend({}, 2 / (1 + stiff), one, 20), helped = descend({}, 0.5, diagonal, 20);
+    draw_valley(figure.panel("Curvatures 1 and 100", "x", "y"), stiff, plain, "gradient descent, 20 steps", 10);
     std::vector<Point> round;
     for (const Point& p : helped) round.push_back({p[0], std::sqrt(stiff) * p[1]});
-    draw_valley(figure.panel("In the coordinates G^-1/2 theta", "x", "10 y"), 1, round,
-                "with G = 1 / curvature, 40 steps", 4, 1);
+    draw_valley(figure.panel("The same with G = 1 / curvature", "x", "10 y"), 1, round,
+                "gradient descent with G, 20 steps", 1);
     for (const bool helps : {false, true}) {
         const Psgld sampler{
             .step_size = helps ? 0.5 : 0.5 / stiff,
@@ -250,12 +246,10 @@ void draw(const Example& example) {
             x.push_back(p[0]);
             y.push_back(p[1]);
         }
-        panel.colour(helps ? 4 : 0);
-        panel.line(helps ? "with G" : "SGLD", x, y);
-        panel.colour(7);
-        panel.line("two sds", ring_x, ring_y);
-        panel.set("set xrange [-4.5:4.5]");
-        panel.set("set yrange [-0.4:0.7]");
+        panel.line(helps ? "pSGLD" : "SGLD", x, y);
+        panel.line("posterior, two sds", ring_x, ring_y);
+        panel.set("set xrange [-5:5]");
+        panel.set("set yrange [-0.4:0.4]");
     }
     figure.save();
 }

@@ -108,14 +108,10 @@ int main(int argc, char** argv) {
         table.save(example.path("regression_bands"));
 
         Figure figure(example.path("regression_bands"));
-        char title[120];
-        std::snprintf(title, sizeof title,
-                      "Bayes by Backprop beside a point estimate; at x = 1.2 the band goes from %.1f to %.1f",
-                      low2.back(), high2.back());
-        Panel& panel = figure.panel(title, "x", "y");
-        panel.band("posterior, two sd", x, low2, high2);
-        panel.band("one sd", x, low, high);
-        panel.line("posterior mean", x, mean);
+        Panel& panel = figure.panel("A curve with its uncertainty", "x", "y");
+        panel.band("BBB, one and two sd", x, low2, high2);
+        panel.band("", x, low, high);
+        panel.line("BBB, mean", x, mean);
         panel.dashed("point estimate", x, best);
         panel.dashed("truth", x, truth);
         panel.points("data", numbers(data.inputs), numbers(data.targets));

@@ -63,7 +63,7 @@ void two_wells(const Example& example, std::int64_t draws) {
     for (Panel* panel : {&without, &with}) {
         panel->steps("exact", exact.begin, exact.density);
         panel->set("set xrange [-2:2]");
-        panel->set("set yrange [0:0.9]");
+        panel->set("set yrange [0:0.6]");
     }
     std::printf("1. Two wells, %lld draws in 4 chains, 50 steps a draw\n", static_cast<long long>(draws));
     ResultTable table({"sampler", "acceptance", "mean of x^2", "total variation"});
@@ -81,7 +81,10 @@ void two_wells(const Example& example, std::int64_t draws) {
         const QuantitySummary square = summarise(Chains(squares(x)));
         const BinnedDraws found = histogram(x);
         table.row({name, {mean_of(acceptance), 2}, {square.mean, square.mcse, 3}, {total_variation(found, exact), 3}});
-        panel.line(name, found.middle, found.density);
+        if (name == std::string("HMC, never rejected"))
+            panel.dashed(name, found.middle, found.density);
+        else
+            panel.line(name, found.middle, found.density);
     };
     // In the units of the paper steps last t = 0.1 and friction is C = 3. In ours, h = t^2 and a = C t.
     constexpr double t = 0.1, h = t * t, a = 3 * t;
@@ -108,7 +111,7 @@ void phase_space(const Example& example, std::int64_t steps) {
         return x[0] * x[0] / 2;
     });
     Figure figure(example.path("sghmc_phase_space"), 2);
-    figure.panel_size(400, 360);
+    figure.panel_size(440, 380);
     std::printf("\n2. U = x^2 / 2, noise of sd 0.5, steps of time 0.1, %u paths\n", paths);
     ResultTable table({"dynamics", "mean energy at 1/3", "at 2/3", "at the end", "expected at the end"});
     const auto show = [&](const char* name, const Dynamics& dynamics, double expected) {
@@ -119,16 +122,14 @@ void phase_space(const Example& example, std::int64_t steps) {
             const std::size_t third = path.x.size() / 3, every = path.x.size() / 300;
             for (std::size_t k = 0; k < 3; ++k) energy[k].push_back(path.energy((k + 1) * third));
             if (stream > 0) continue;
-            const bool first_panel = name == std::string("noise");  // it has the key, for all
             const std::array<const char*, 3> when{"first third of the time", "second third", "last third"};
-            for (const std::size_t part : {2, 1, 0}) {  // the first above the others: it is in the middle
+            for (const std::size_t part : {0, 1, 2}) {
                 std::vector<double> x, r;
                 for (std::size_t k = part * third + every - 1; k < (part + 1) * third; k += every) {
                     x.push_back(path.x[k]);
                     r.push_back(path.r[k]);
                 }
-                panel.colour(std::array{0, 4, 1}[part]);
-                panel.points(first_panel ? when[part] : "", x, r);
+                panel.points(when[part], x, r);
             }
         }
         const auto cell = [&](std::size_t k) {
@@ -137,8 +138,7 @@ void phase_space(const Example& example, std::int64_t steps) {
         };
         table.row({name, cell(0), cell(1), cell(2), {expected, 2}});
         panel.set("set xrange [-7:7]");
-        panel.set("set yrange [-6:9]");
-        panel.set("set key top left invert");
+        panel.set("set yrange [-7:7]");
         panel.set("set size square");
     };
     // Noise adds V dt / 2 to the energy in each unit of time. With a fresh momentum after t = 5, of which sin(t) turns
@@ -179,10 +179,9 @@ void draw_walks(Panel& panel, const FunctionPotential<double>& potential, std::u
         ring_x.push_back(u);
         ring_y.push_back(correlation * u + std::sqrt(1 - correlation * correlation) * v);
     }
-    panel.colour(7);
-    panel.line("two sds", ring_x, ring_y);
+    panel.line("posterior, two sds", ring_x, ring_y);
     panel.set("set xrange [-3:3]");
-    panel.set("set yrange [-3:4]");
+    panel.set("set yrange [-3:3]");
 }
 
 // 3. U = (x_1^2 - 2 c x_1 x_2 + x_2^2) / (2 (1 - c^2)) with the correlation c.
@@ -194,8 +193,7 @@ void correlated(const Example& example, std::int64_t draws) {
         return (x[0] * g[0] + x[1] * g[1]) / 2;
     });
     Figure figure(example.path("sghmc_or_sgld"), 2);
-    Panel& trade = figure.panel("Two numbers with correlation 0.9: five step sizes each",
-                                "autocorrelation time, gradients", "mean error of the covariances");
+    Panel& trade = figure.panel("Five step sizes each", "autocorrelation time, gradients", "error of the covariances");
     std::printf("\n3. Correlation %g, noise of variance 1, %lld draws\n", correlation, static_cast<long long>(draws));
     ResultTable table({"sampler", "autocorrelation time", "error of covariances", "its law's"});
     std::vector<double> times, errors;
@@ -237,7 +235,6 @@ void correlated(const Example& example, std::int64_t draws) {
     trade.set("set logscale x");
     trade.set("set xrange [5:200]");
     trade.set("set yrange [0:0.14]");
-    trade.set("set key top right");
     table.show();
     table.save(example.path("sghmc_or_sgld"));
     std::printf(
@@ -245,7 +242,7 @@ void correlated(const Example& example, std::int64_t draws) {
         "goes on where SGLD turns round. Times are those of the mean of x_1, on the safe side for SGHMC: the estimate\n"
         "stops where an autocorrelation turns negative, as it does when the momentum swings back; exact sums go from\n"
         "36 to 2.3. For variances the gain is smaller: compare the +-.\n");
-    draw_walks(figure.panel("The first 50 steps of each from the middle", "x_1", "x_2"), potential, example.seed);
+    draw_walks(figure.panel("The first 50 steps of each", "x_1", "x_2"), potential, example.seed);
     figure.save();
 }
 

@@ -237,13 +237,11 @@ ResultTable table_of_settings(const std::vector<UciSet>& sets, const AllScores& 
 // Means of -log p with two standard errors, and crosses for the splits.
 void draw(const Example& example, const std::vector<UciSet>& sets, const AllScores& scores) {
     Figure figure(example.path("uci_table_scores"), 2);
-    figure.panel_size(560, 400);
     for (const UciSet& set : sets) {
-        Panel& panel = figure.panel(set.name, "", "-log p, nats");
+        Panel& panel = figure.panel(set.name, "-log p, nats", "");
         std::vector<Scores> methods = scores.at(set.name);
         methods.pop_back();  // the mistake
-        draw_scores(panel, "", methods, "-log p", 0);
-        panel.set("set xtics rotate by 30 right");
+        draw_scores(panel, methods, "-log p", "one split");
     }
     figure.save();
 }

@@ -181,7 +181,7 @@ void draw_pictures(Panel& panel, const Tensor<float>& shades, std::int64_t acros
     panel.set("set palette gray negative");
     panel.set("set cbrange [0:1]");
     panel.set("set size ratio -1");
-    panel.set("unset border; unset tics; unset key; unset grid");
+    panel.set("unset border; unset tics; unset grid");
     panel.set("set xrange [-1:" + std::to_string(width) + "]; set yrange [0:" + std::to_string(height + 1) + "]");
 }
 
@@ -217,7 +217,7 @@ int main(int argc, char** argv) {
         table.row(
             {"independent pixels", "", "", "", mean_cell(independent_pixels(train_data, test_data.inputs), 1), ""});
         Figure figure(example.path("vae"), 2);
-        Panel& bound = figure.panel("The evidence bound", "epoch", "nats a digit");
+        Panel& bound = figure.panel("Codes of 2 and of 10 numbers", "epoch", "evidence bound, nats a digit");
         std::vector<Autoencoder> nets;
         for (const std::int64_t k : {2, 10}) {
             const std::string name = "codes of " + std::to_string(k) + " numbers";
@@ -254,21 +254,19 @@ int main(int argc, char** argv) {
                 {name, mean_cell(parts.picture, 1), mean_cell(parts.code, 1), mean_cell(difference(parts), 1),
                  mean_cell(log_evidence(net, test_data.inputs, example.seed + 2, static_cast<std::uint64_t>(draws)), 1),
                  mean_cell(difference(seen), 1)});
-            bound.colour(k == 2 ? 1 : 0);
-            bound.line(std::to_string(k) + " numbers, test", epoch, tested);
-            bound.colour(k == 2 ? 1 : 0);
-            bound.dashed(std::to_string(k) + " numbers, training", all, trained);
+            bound.line(std::to_string(k) + ", test", epoch, tested);
+            bound.colour_of(std::to_string(k) + ", test");
+            bound.dashed(std::to_string(k) + ", training", all, trained);
             nets.push_back(std::move(net));
         }
         std::printf("\n");
         table.show();
         table.save(example.path("vae"));
-        bound.set("set key bottom right");
         bound.set("set yrange [-260:-80]");
 
         Tensor<float> z = Tensor<float>::zeros({100, 10});
         Random(example.seed, 9).fill_normal(z.mutable_values());
-        draw_pictures(figure.panel("Drawn: 10 random numbers each", "", ""), decoded(nets[1], z), 10);
+        draw_pictures(figure.panel("From 10 random numbers each", "", ""), decoded(nets[1], z), 10);
         Tensor<float> plane = Tensor<float>::zeros({121, 2});
         for (std::int64_t i = 0; i < 11; ++i)
             for (std::int64_t j = 0; j < 11; ++j) {
@@ -289,8 +287,8 @@ int main(int argc, char** argv) {
             std::ranges::copy(shades.values(),
                               rows.mutable_values().begin() + static_cast<std::ptrdiff_t>((n + 1) * 10 * pixels));
         }
-        draw_pictures(figure.panel("Test digits; decoded from 2; from 10 numbers", "", ""), rows, 10);
-        figure.panel_size(400, 350);
+        draw_pictures(figure.panel("Test digits; from 2; from 10 numbers", "", ""), rows, 10);
+        figure.panel_size(440, 360);
         figure.save();
     });
 }

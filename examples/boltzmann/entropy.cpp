@@ -92,16 +92,13 @@ void draw_entropies(Panel& balance, Panel& lowest) {
     }
     balance.line("energy U", T, U);
     balance.line("T S", T, TS);
-    balance.colour(6);
     balance.line("free energy F = U - T S", T, F);
     balance.set("set logscale x 2");
     balance.set("set xrange [0.5:16]");
-    int colour = 0;
     for (const double own : {1.0, 4.0}) {
         const double least = exact(own).free_energy;
         std::vector<double> above;
         for (std::size_t k = 0; k < T.size(); ++k) above.push_back((U[k] - own * TS[k] / T[k] - least) / own);
-        lowest.colour(colour++);
         lowest.line("at T = " + std::to_string(std::lround(own)), T, above);
     }
     lowest.set("set logscale x 2");

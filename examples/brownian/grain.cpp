@@ -98,14 +98,11 @@ void draw_paths(Panel& panel, std::uint64_t seed) {
                if (step % 10 == 0)
                    for (std::size_t i = 0; i < 6; ++i) x[i].push_back(at[i]);
            });
-    for (std::size_t k = 0; k < 3; ++k) panel.line("", x[2 * k], x[2 * k + 1]);
-    for (int k = 0; k < 3; ++k) {
-        panel.colour(k);
-        panel.line("", x[2 * static_cast<std::size_t>(k)], x[2 * static_cast<std::size_t>(k) + 1]);
-    }
-    panel.colour(6);
-    panel.points("", {0}, {0});
+    for (std::size_t k = 0; k < 3; ++k) panel.line("grain " + std::to_string(k + 1), x[2 * k], x[2 * k + 1]);
+    panel.crosses("start", {0}, {0});
+    panel.no_key();
     panel.set("set size ratio -1");
+    panel.set("set xtics 20; set ytics 20");
 }
 
 // 1. The mean square of the displacement over time.
@@ -167,19 +164,14 @@ void displacement(const Example& example, std::int64_t coordinates, Panel& panel
         ballistic.push_back(s < 4 ? water.kT / water.mass * s * s : NAN);
         diffusive.push_back(s > 0.25 ? 2 * water.D() * s : NAN);
     }
-    panel.colour(6);
     panel.line("exact", at, exact);
-    panel.colour(4);
     panel.dashed("kT/m t^2", at, ballistic);
-    panel.colour(2);
     panel.dashed("2 D t", at, diffusive);
-    panel.colour(0);
     panel.intervals("measured", t, mean, low, high);
     panel.set("set logscale xy");
     panel.set("set format y '%g'");
     panel.set("set xrange [0.01:200]");
     panel.set("set yrange [0.0001:1000]");
-    panel.set("set key bottom right");
 }
 
 // 2. Einstein's relation D = kT / gamma, whatever the mass.
@@ -216,9 +208,7 @@ void einstein(const Example& example, std::int64_t coordinates, Panel& panel) {
     }
     table.show();
     table.save(example.path("brownian_einstein"));
-    panel.colour(6);
-    panel.line("D = kT / gamma", {0.1, 10}, {0.1, 10});
-    panel.colour(0);
+    panel.line("exact", {0.1, 10}, {0.1, 10});
     panel.intervals("measured", known, found, low, high);
     panel.set("set logscale xy");
     panel.set("set xrange [0.1:10]");
@@ -265,7 +255,6 @@ void overdamped(const Example& example, std::int64_t coordinates, Panel& panel) 
         return std::pair(run.at("c")(0), run.at("c")(1));
     };
     std::vector<double> quarter, measured, low, high;
-    int colour = 0;
     for (const double gamma : {0.5, 1.0, 2.0, 4.0, 8.0, 16.0}) {
         const Water water{.gamma = gamma, .stiffness = 1};
         const double h = std::min(0.025, 0.1 / gamma);
@@ -276,7 +265,6 @@ void overdamped(const Example& example, std::int64_t coordinates, Panel& panel) 
         if (gamma == 1 || gamma == 4 || gamma == 16) continue;
         std::vector<double> curve;
         for (const double t : at) curve.push_back(trapped(gamma, gamma * t));
-        panel.colour(std::array{4, 3, 0}[static_cast<std::size_t>(colour++)]);
         panel.line(name, at, curve);
         quarter.push_back(0.25);
         measured.push_back(c);
@@ -295,28 +283,29 @@ void overdamped(const Example& example, std::int64_t coordinates, Panel& panel) 
     table.save(example.path("brownian_overdamped"));
     std::vector<double> limit;
     for (const double t : at) limit.push_back(math::exp(-t));
-    panel.colour(6);
-    panel.dashed("overdamped: exp(-t)", at, limit);
-    panel.colour(6);
-    panel.intervals("measured at t = 1/4", quarter, measured, low, high);
-    panel.set("set key top right");
+    panel.colour_of("exact");
+    panel.dashed("exp(-t)", at, limit);
+    panel.intervals("measured", quarter, measured, low, high);
     panel.set("set xrange [0:4]");
-    panel.set("set yrange [-0.6:1.6]");
+    panel.set("set yrange [-0.1:1.05]");
 }
 
 }  // namespace
 
 void grain_in_water(const Example& example, std::int64_t grains) {
     Figure figure(example.path("brownian"), 2);
-    draw_paths(figure.panel("Three grains from (0, 0), for a time of 200", "x", "y"), example.seed);
+    draw_paths(figure.panel("Three grains, for a time of 200 m / gamma", "x, in sqrt(m kT) / gamma", "y, in the same"),
+               example.seed);
     std::printf("1. The mean square of the displacement; m = gamma = kT = 1, %lld grains in a plane\n",
                 static_cast<long long>(grains));
-    displacement(example, 2 * grains, figure.panel("First t^2, then t", "time, in m / gamma", "mean of x^2"));
+    displacement(
+        example, 2 * grains,
+        figure.panel("Mean square of the displacement", "time, in m / gamma", "mean of x^2, in m kT / gamma^2"));
     std::printf("Ballistic at first, exponent 2, then diffusive, exponent 1.\n\n2. Einstein's relation\n");
-    einstein(example, 2 * grains, figure.panel("Einstein's relation, for three masses", "kT / gamma", "D"));
+    einstein(example, 2 * grains, figure.panel("Diffusion of three masses", "kT / gamma", "D"));
     std::printf("The mass does not matter.\n\n3. A trap, and more and more friction\n");
     overdamped(example, 2 * grains,
-               figure.panel("In a trap: memory of the place", "time, in gamma / stiffness", "correlation with x(0)"));
+               figure.panel("Memory of the place in a trap", "time, in gamma / stiffness", "correlation with x(0)"));
     std::printf("With more friction, the grain becomes the overdamped one, whose step is that of SGLD.\n\n");
     figure.save();
 }

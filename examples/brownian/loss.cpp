@@ -30,24 +30,19 @@ std::vector<double> counts(std::size_t n) {
     return at;
 }
 
-constexpr int descent_colour = 2, sgd_colour = 1, sgld_colour = 0, exact_colour = 6;
-
 void draw_paths(const Problem& problem, std::uint64_t seed, Panel& panel) {
     constexpr double e = 1e-5;
     constexpr std::int64_t steps = 2000;
-    const auto draw = [&](const char* name, int colour, const Sgld& sampler, double temperature) {
+    const auto draw = [&](const char* name, const Sgld& sampler, double temperature) {
         const std::vector<double> theta = path(problem, sampler, temperature, 0.9, steps, seed);
-        panel.colour(colour);
         panel.line(name, counts(theta.size()), theta);
     };
     const double sd = 1 / std::sqrt(problem.precision);
-    panel.colour(7);
     panel.band("posterior, two sds", {0, steps}, std::vector<double>(2, problem.mode - 2 * sd),
                std::vector<double>(2, problem.mode + 2 * sd));
-    draw("SGLD", sgld_colour, {.step_size = e, .batch = batch}, 1);
-    draw("SGD", sgd_colour, {.step_size = e, .batch = batch}, 0);
-    draw("gradient descent", descent_colour, {.step_size = e}, 0);
-    panel.set("set key top right");
+    draw("SGLD", {.step_size = e, .batch = batch}, 1);
+    draw("SGD", {.step_size = e, .batch = batch}, 0);
+    draw("gradient descent", {.step_size = e}, 0);
     panel.set("set yrange [0.3:1]");
 }
 
@@ -88,14 +83,14 @@ void noise_of_a_step(const Example& example, const Problem& problem, std::int64_
     table.show();
     table.save(example.path("brownian_noise"));
     const double low = 3e-8, high = 3e-3, v = problem.variance / 4;
-    panel.colour(sgd_colour);
+    panel.colour_of("SGD");
     panel.line("e^2 V / 4", {low, high}, {low * low * v, high * high * v});
-    panel.colour(sgd_colour);
-    panel.intervals("of batches, measured", rates, batches, batches, batches);
-    panel.colour(sgld_colour);
+    panel.colour_of("SGD");
+    panel.crosses("of batches", rates, batches);
+    panel.colour_of("SGLD");
     panel.line("e", {low, high}, {low, high});
-    panel.colour(sgld_colour);
-    panel.intervals("injected, measured", rates, injected, injected, injected);
+    panel.colour_of("SGLD");
+    panel.crosses("injected", rates, injected);
     panel.set("set logscale xy");
     panel.set("set format xy '%.0e'");
     panel.set("set xrange [3e-8:3e-3]");
@@ -203,23 +198,19 @@ void falling_rate(const Example& example, const Problem& problem, std::int64_t c
         for (std::size_t k = 0; k < x.size(); ++k) x[k] += errors * found.at("error")(static_cast<std::int64_t>(k));
         return x;
     };
-    panel.colour(exact_colour);
     panel.dashed("posterior", {1, static_cast<double>(steps)}, {1, 1});
-    panel.colour(sgd_colour);
+    panel.colour_of("SGD");
     panel.line("law of SGD", steps_of_law, sgd_curve);
-    panel.colour(sgd_colour);
     panel.intervals("SGD", at, sgd_points, ends(sgd, sgd_points, -1), ends(sgd, sgd_points, 1));
-    panel.colour(sgld_colour);
+    panel.colour_of("SGLD");
     panel.line("law of SGLD", steps_of_law, sgld_curve);
-    panel.colour(sgld_colour);
     panel.intervals("SGLD", at, sgld_points, ends(sgld, sgld_points, -1), ends(sgld, sgld_points, 1));
-    panel.colour(7);
+    panel.colour_of("data");
     const double found = Estimate(moments).mean;
-    panel.dashed("injected noise takes over", {found, found}, {0.01, 60});
+    panel.dashed("injected noise takes over", {found, found}, {0.01, 100});
     panel.set("set logscale xy");
-    panel.set("set yrange [0.01:100000]");
+    panel.set("set yrange [0.01:100]");
     panel.set("set xrange [1:" + std::to_string(steps) + "]");
-    panel.set("set key top right");
 }
 
 // 6. The same over segments of SGLD whose rates add up to the same e0, as in the proof of Welling & Teh: the noise that
@@ -317,10 +308,8 @@ void acceptance(const Example& example, const Problem& problem, std::int64_t dra
         law_rates.push_back(x);
         law.push_back(refusal(x));
     }
-    panel.colour(exact_colour);
     panel.line("law", law_rates, law);
-    panel.colour(3);
-    panel.intervals("measured", rates, refused, refused, refused);
+    panel.crosses("measured", rates, refused);
     panel.set("set logscale xy");
     panel.set("set xrange [0.01:3]");
     panel.set("set yrange [0.00001:1]");
@@ -332,7 +321,7 @@ void acceptance(const Example& example, const Problem& problem, std::int64_t dra
 void walk_on_loss(const Example& example, std::int64_t chains, std::int64_t steps, bool slip) {
     const Problem problem(example.seed, slip);
     Figure figure(example.path("brownian_loss"), 2);
-    draw_paths(problem, example.seed, figure.panel("The same rate of 10^-5, three walks", "steps", "theta"));
+    draw_paths(problem, example.seed, figure.panel("Three walks with the rate 10^-5", "steps", "theta"));
     std::printf("4. The noise of a step, variances in 10^-9; V = %.0f\n", problem.variance);
     noise_of_a_step(example, problem, steps, figure.panel("Noise of one step", "rate e", "variance"));
     std::printf("The noise of the batches falls with the square of the rate, what is injected with the rate.\n\n");
@@ -342,6 +331,6 @@ void walk_on_loss(const Example& example, std::int64_t chains, std::int64_t step
     std::printf("SGD comes to rest, SGLD comes to the posterior.\n\n6. Segments whose rates add up to %g\n", 2e-4);
     segments(example, problem, chains, steps);
     std::printf("\n7. Metropolis acceptance of a Langevin step, and SGLD on all data, which never asks for it\n");
-    acceptance(example, problem, steps, figure.panel("Rejections", "e L", "1 - acceptance"));
+    acceptance(example, problem, steps, figure.panel("Rejections", "e L", "share rejected"));
     figure.save();
 }

@@ -1,5 +1,7 @@
 #include "figure.hpp"
 
+#include "gnuplot_text.hpp"
+#include "method_colour.hpp"
 #include "text_file.hpp"
 
 #include <pollen/autograd/support/error.hpp>
@@ -11,27 +13,44 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <tuple>
 #include <utility>
 
 extern char** environ;
 
 namespace {
 
-// Colours that differ in grey, too, and for those who do not see some (Okabe and Ito).
-const char* const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"};
+// Of series that are no methods, in this order; hues of Okabe and Ito.
+const char* const other_colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                     "#E69F00", "#56B4E9", "#000000", "#666666"};
 
-std::string text_of(double value) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.9g", value);
-    return std::isfinite(value) ? text : "NaN";
+// Pixels; letters of 14 points have the size letter_size.
+constexpr double margin = 14, gap = 7;
+constexpr const char *png_font = "'sans,14'", *svg_font = "'sans,18.67'";
+
+constexpr const char* steps_style = "filledcurves y=0 fs transparent solid 0.3 noborder";
+constexpr const char* row_style = "xerrorbars pt 7 ps 1.3 lw 3";
+constexpr const char* row_cross_style = "points pt 2 ps 1 lw 2.5";
+
+// A step between tics of which there are five or six from low to high.
+double tic_step(double low, double high) {
+    double step = 1e-9;
+    for (int k = 0; step < 1e9 && high - low > 5 * step; ++k) step *= k % 3 == 1 ? 2.5 : 2;
+    return step;
 }
 
-// In single quotes, as gnuplot reads it. They end at a line break, so it becomes a space, as other control characters.
-std::string in_quotes(const std::string& text) {
-    std::string out = "'";
-    for (const char c : text)
-        out += c == '\'' ? std::string("''") : std::string(1, static_cast<unsigned char>(c) < ' ' ? ' ' : c);
-    return out + "'";
+// The key of the panels that have one, if there are several and all are the same. It is taken from the panels.
+Key take_shared(std::vector<Key>& keys) {
+    Key shared;
+    int owners = 0;
+    for (const Key& key : keys) {
+        if (key.empty()) continue;
+        if (owners++ != 0 && key != shared) return {};
+        shared = key;
+    }
+    if (owners < 2) return {};
+    keys.assign(keys.size(), {});
+    return shared;
 }
 
 enum class Drawn { yes, no_gnuplot, failed };
@@ -63,29 +82,29 @@ Panel::Panel(std::string title, std::string x_label, std::string y_label)
     : title_(std::move(title)), x_label_(std::move(x_label)), y_label_(std::move(y_label)) {}
 
 void Panel::line(const std::string& label, Numbers x, Numbers y) {
-    add(label, "lines lw 2", {std::move(x), std::move(y)});
+    add(label, "lines lw 3", {std::move(x), std::move(y)});
 }
 void Panel::dashed(const std::string& label, Numbers x, Numbers y) {
-    add(label, "lines lw 2 dt 2", {std::move(x), std::move(y)});
+    add(label, "lines lw 3 dt (8,5)", {std::move(x), std::move(y)});
 }
 void Panel::points(const std::string& label, Numbers x, Numbers y) {
-    add(label, "points pt 7 ps 0.5", {std::move(x), std::move(y)});
+    add(label, "points pt 7 ps 0.7", {std::move(x), std::move(y)});
 }
 void Panel::crosses(const std::string& label, Numbers x, Numbers y) {
-    add(label, "points pt 2 ps 1.2 lw 2", {std::move(x), std::move(y)});
+    add(label, "points pt 2 ps 1.4 lw 2.5", {std::move(x), std::move(y)});
 }
 void Panel::steps(const std::string& label, Numbers x, Numbers y) {
-    if (x.size() > 1 && x.size() == y.size()) {  // gnuplot ends the last cell where a further one begins
+    if (x.size() > 1 && x.size() == y.size()) {  // the last cell ends where a further one would begin
         x.push_back(2 * x.back() - x[x.size() - 2]);
         y.push_back(0);
     }
-    add(label, "fillsteps fs transparent solid 0.3 noborder", {std::move(x), std::move(y)});
+    add(label, steps_style, {std::move(x), std::move(y)});
 }
 void Panel::band(const std::string& label, Numbers x, Numbers low, Numbers high) {
-    add(label, "filledcurves fs solid 0.25 noborder", {std::move(x), std::move(low), std::move(high)});
+    add(label, "filledcurves fs transparent solid 0.25 noborder", {std::move(x), std::move(low), std::move(high)});
 }
 void Panel::intervals(const std::string& label, Numbers x, Numbers y, Numbers low, Numbers high) {
-    add(label, "yerrorbars pt 7 ps 1 lw 2", {std::move(x), std::move(y), std::move(low), std::move(high)});
+    add(label, "yerrorbars pt 7 ps 1.3 lw 3", {std::move(x), std::move(y), std::move(low), std::move(high)});
 }
 void Panel::bars(const std::string& label, Numbers x, Numbers y, double width) {
     Numbers widths(x.size(), width);
@@ -94,9 +113,9 @@ void Panel::bars(const std::string& label, Numbers x, Numbers y, double width) {
 
 void Panel::contours(const std::string& label, const Numbers& x, const Numbers& y, const Numbers& z,
                      const Numbers& levels) {
-    add_grid(label, "lines lw 1.5", x, y, z);
+    add_grid(label, "lines lw 2", x, y, z);
     for (const double level : levels)
-        series_.back().levels += (series_.back().levels.empty() ? "" : ",") + text_of(level);
+        series_.back().levels += (series_.back().levels.empty() ? "" : ",") + gnuplot_number(level);
 }
 
 void Panel::heat(const Numbers& x, const Numbers& y, const Numbers& z) {
@@ -104,15 +123,20 @@ void Panel::heat(const Numbers& x, const Numbers& y, const Numbers& z) {
     series_.back().style = "image";
 }
 
-void Panel::categories(const std::vector<std::string>& names) {
-    std::string tics = "set xtics (";
-    for (std::size_t k = 0; k < names.size(); ++k) {
-        std::string format;  // gnuplot reads a tic's label as a format
-        for (const char c : names[k]) format += c == '%' ? std::string("%%") : std::string(1, c);
-        tics += (k ? ", " : "") + in_quotes(format) + " " + std::to_string(k);
-    }
-    set(tics + ")");
-    set("set xrange [-0.6:" + text_of(static_cast<double>(names.size()) - 0.4) + "]");
+void Panel::row(const std::string& name, double x, double low, double high, const Numbers& crosses) {
+    const double at = static_cast<double>(rows_.size());
+    rows_.push_back(name);
+    add(name, row_style, {{x}, {at}, {low}, {high}});
+    series_.back().in_key = false;
+    if (crosses.empty()) return;
+    colour_of(name);
+    add(name, row_cross_style, {crosses, Numbers(crosses.size(), at + 0.3)});
+    series_.back().in_key = false;
+}
+
+void Panel::key_of_rows(const std::string& bars, const std::string& crosses) {
+    key_of_rows_ = {{bars, row_style, "#000000"}};
+    if (!crosses.empty()) key_of_rows_.push_back({crosses, row_cross_style, "#000000"});
 }
 
 void Panel::add(const std::string& label, const std::string& style, std::vector<Numbers> columns) {
@@ -120,8 +144,7 @@ void Panel::add(const std::string& label, const std::string& style, std::vector<
         if (column.size() != columns[0].size())
             throw pollen::ValueError("the series " + label + " of the panel " + title_ +
                                      " has columns of different lengths");
-    if (!std::exchange(chosen_, false) && (!label.empty() || series_.empty())) ++colour_;
-    series_.push_back({label, style, colour_, std::move(columns)});
+    series_.push_back({label, style, std::exchange(colour_of_, ""), std::move(columns)});
 }
 
 void Panel::add_grid(const std::string& label, const std::string& style, const Numbers& x, const Numbers& y,
@@ -138,16 +161,54 @@ void Panel::add_grid(const std::string& label, const std::string& style, const N
     series_.back().row = x.size();
 }
 
-// The commands that draw the panel; its data blocks are called NAME0, NAME1, ...
-std::string Panel::script(const std::string& name) const {
+// One for each series.
+std::vector<std::string> Panel::colours() const {
+    const auto name_of = [](const Series& s) { return s.colour_of.empty() ? s.label : s.colour_of; };
+    std::vector<std::string> free(std::begin(other_colours), std::end(other_colours)), found;
+    for (const Series& s : series_) std::erase(free, method_colour(name_of(s)));
+    std::size_t others = 0;
+    for (const Series& s : series_) {
+        const std::string name = name_of(s);
+        std::string colour = method_colour(name);
+        if (colour.empty() && name.empty() && !found.empty()) colour = found.back();
+        for (std::size_t k = 0; colour.empty() && k < found.size(); ++k)
+            if (series_[k].label == name) colour = found[k];
+        if (colour.empty()) colour = free[others++ % free.size()];
+        found.push_back(colour);
+    }
+    return found;
+}
+
+Key Panel::key() const {
+    if (!has_key_) return {};
+    Key entries;
+    const std::vector<std::string> colour = colours();
+    for (std::size_t k = 0; k < series_.size(); ++k) {
+        const Series& s = series_[k];
+        const std::string style = s.style == steps_style ? "boxes fs solid 0.3 noborder" : s.style;
+        const KeyEntry entry{s.label, style, colour[k]};
+        if (s.in_key && !s.label.empty() && std::ranges::find(entries, entry) == entries.end())
+            entries.push_back(entry);
+    }
+    entries.insert(entries.end(), key_of_rows_.begin(), key_of_rows_.end());
+    return entries;
+}
+
+// The commands that draw the panel; its data blocks are called NAME0, NAME1, ... The frame says where it is, the key is
+// the end of the plot command.
+std::string Panel::script(const std::string& name, const std::string& frame, const std::string& key) const {
     std::string data, tables, plot;
+    const std::vector<std::string> colour = colours();
     for (std::size_t k = 0; k < series_.size(); ++k) {
         const Series& s = series_[k];
         const std::string block = "$" + name + std::to_string(k);
         data += block + " << EOD\n";
         for (std::size_t i = 0; i < s.columns[0].size(); ++i) {
+            if (s.style == steps_style)  // up or down from the last step
+                data +=
+                    gnuplot_number(s.columns[0][i]) + " " + (i == 0 ? "0" : gnuplot_number(s.columns[1][i - 1])) + "\n";
             if (s.row != 0 && i != 0 && i % s.row == 0) data += "\n";
-            for (const Numbers& column : s.columns) data += text_of(column[i]) + " ";
+            for (const Numbers& column : s.columns) data += gnuplot_number(column[i]) + " ";
             data += "\n";
         }
         data += "EOD\n";
@@ -162,17 +223,36 @@ std::string Panel::script(const std::string& name) const {
             for (std::size_t c = 2; c <= s.columns.size(); ++c) columns += ":" + std::to_string(c);
         plot.append(k == 0 ? "plot " : ", ").append(source).append(" using ").append(columns);
         plot.append(" with ").append(s.style);
-        if (s.style != "image") plot += std::string(" lc rgb '") + colours[s.colour % 8] + "'";
-        plot += s.label.empty() ? " notitle" : " title " + in_quotes(s.label);
-        if (s.style.starts_with("fillsteps"))  // with an outline, so that one histogram does not hide another
-            plot += ", " + source + " using 1:2 with steps lw 1.5 lc rgb '" + colours[s.colour % 8] + "' notitle";
+        if (s.style != "image") plot += " lc rgb '" + colour[k] + "'";
+        plot += " notitle";
+        if (s.style == steps_style)  // with an outline, so that one histogram does not hide another
+            plot += ", " + source + " using 1:2 with lines lw 2 lc rgb '" + colour[k] + "' notitle";
     }
-    return "reset\n" + data + tables + "set title " + in_quotes(title_) + "\nset xlabel " + in_quotes(x_label_) +
-           "\nset ylabel " + in_quotes(y_label_) +
-           "\nset grid lc rgb '#dddddd'\nset border 3 lc rgb '#555555'\nset tics nomirror\nset key top left opaque\n"
+    std::string rows;
+    if (!rows_.empty()) {
+        double low = INFINITY, high = -INFINITY;
+        for (const Series& s : series_)
+            for (std::size_t c = 0; c < s.columns.size(); ++c)
+                for (const double x : c == 1 ? Numbers() : s.columns[c])
+                    low = std::min(low, x), high = std::max(high, x);
+        rows = "set ytics (";
+        for (std::size_t k = 0; k < rows_.size(); ++k) {
+            std::string format;  // gnuplot reads a tic's label as a format
+            for (const char c : rows_[k]) format += c == '%' ? std::string("%%") : std::string(1, c);
+            rows += (k ? ", " : "") + gnuplot_string(format) + " " + std::to_string(k);
+        }
+        rows += ")\nset yrange [" + gnuplot_number(static_cast<double>(rows_.size()) - 0.4) + ":-0.6]\nset lmargin " +
+                gnuplot_number(2 + text_width(std::ranges::max(rows_, {}, text_width)) / (0.6 * letter_size)) + "\n";
+        if (commands_.find("logscale") == std::string::npos)
+            rows += "set xtics " + gnuplot_number(tic_step(low, high)) + "\n";
+    }
+    return "reset\n" + data + tables + frame + "set xlabel " + gnuplot_string(x_label_) + "\nset ylabel " +
+           gnuplot_string(y_label_) +
+           "\nset grid back lt 1 lw 1 lc rgb '#e8e8e8'\nset border 3 lc rgb '#555555'\nset tics nomirror\n"
+           "set rmargin 2.5\nset key samplen 2 Left reverse\n"
            "set palette defined (0 '#ffffff', 0.25 '#a6cee3', 0.5 '#56B4E9', 0.75 '#0072B2', 1 '#0b2545')\n"
            "unset colorbox\n" +
-           commands_ + plot + "\n";
+           rows + commands_ + plot + key + "\n";
 }
 
 Panel& Figure::panel(std::string title, std::string x_label, std::string y_label) {
@@ -187,24 +267,53 @@ void Figure::panel_size(int width, int height) {
 
 // It is run in the directory of the figure.
 std::string Figure::script() const {
-    const int count = static_cast<int>(panels_.size()), columns = std::min(columns_, count),
-              rows = (count + columns - 1) / columns;
-    const int width = columns * (width_       ? width_
-                                 : count == 1 ? 800
-                                              : 480),
-              height = rows * (height_      ? height_
-                               : count == 1 ? 500
-                                            : 360);
-    const std::string size = " noenhanced size " + std::to_string(width) + "," + std::to_string(height);
-    std::string script;
-    for (const auto& [terminal, ending] :
-         {std::pair("pngcairo font 'sans,11'", ".png"), {"svg dynamic font 'sans,13'", ".svg"}}) {
-        script += std::string("set terminal ") + terminal + size + "\nset output " +
-                  in_quotes(name_.filename().string() + ending) + "\nset multiplot layout " + std::to_string(rows) +
-                  "," + std::to_string(columns) + "\n";
-        for (std::size_t k = 0; k < panels_.size(); ++k) script += panels_[k].script("p" + std::to_string(k) + "s");
-        script += "unset multiplot\nunset output\n";
+    const std::size_t count = panels_.size(), columns = std::min(static_cast<std::size_t>(columns_), count);
+    const double panel_width = width_       ? width_
+                               : count == 1 ? 900
+                                            : 520,
+                 panel_height = height_      ? height_
+                                : count == 1 ? 500
+                                             : 380,
+                 width = static_cast<double>(columns) * panel_width;
+    const auto title_height = [](const Panel& panel) { return panel.title_.empty() ? 0 : line_height; };
+    std::vector<Key> keys;
+    for (const Panel& panel : panels_) keys.push_back(panel.key());
+    const Key shared = take_shared(keys);
+
+    // The tops of the rows of panels, and of the axes in them, below the highest of the titles and keys.
+    std::vector<double> top{gap + key_height(shared, width - 2 * margin)}, axes;
+    for (std::size_t first = 0; first < count; first += columns) {
+        double head = 0;
+        for (std::size_t k = first; k < std::min(first + columns, count); ++k)
+            head = std::max(head, title_height(panels_[k]) + key_height(keys[k], panel_width - 2 * margin));
+        axes.push_back(top.back() + head + 1.5 * gap);
+        top.push_back(axes.back() + panel_height);
     }
+    const double height = std::ceil(top.back());
+    const auto x = [&](double pixels) { return gnuplot_number(pixels / width); };
+    const auto y = [&](double pixels) { return gnuplot_number(1 - pixels / height); };
+
+    std::string panels;
+    for (std::size_t k = 0; k < count; ++k) {
+        const std::size_t row = k / columns;
+        const double left = static_cast<double>(k % columns) * panel_width;
+        const std::string frame = "set origin " + x(left) + ", " + y(top[row + 1]) + "\nset size " + x(panel_width) +
+                                  ", " + gnuplot_number((top[row + 1] - top[row]) / height) +
+                                  "\nset tmargin at screen " + y(axes[row]) + "\nset label " +
+                                  gnuplot_string(panels_[k].title_) + " at screen " + x(left + margin) + ", screen " +
+                                  y(top[row] + line_height / 2) + " left\n";
+        std::string key = key_commands(
+            keys[k], {width, height, left + margin, top[row] + title_height(panels_[k]), panel_width - 2 * margin});
+        if (k == 0) key += key_commands(shared, {width, height, margin, gap, width - 2 * margin});
+        panels += panels_[k].script("p" + std::to_string(k) + "s", frame, key);
+    }
+    std::string script;
+    for (const auto& [terminal, font, ending] :
+         {std::tuple("pngcairo", png_font, ".png"), {"svg dynamic", svg_font, ".svg"}})
+        script += std::string("set terminal ") + terminal + " font " + font + " noenhanced size " +
+                  gnuplot_number(width) + "," + gnuplot_number(height) + "\nset output " +
+                  gnuplot_string(name_.filename().string() + ending) + "\nset multiplot\n" + panels +
+                  "unset multiplot\nunset output\n";
     return script;
 }
 
@@ -216,7 +325,7 @@ void Figure::write_csv() const {
             for (std::size_t i = 0; i < s.columns[0].size(); ++i) {
                 csv += csv_field(panel.title_) + "," + csv_field(s.label);
                 for (std::size_t c = 0; c < 4; ++c)
-                    csv += "," + (c < s.columns.size() ? text_of(s.columns[c][i]) : std::string());
+                    csv += "," + (c < s.columns.size() ? gnuplot_number(s.columns[c][i]) : std::string());
                 csv += "\n";
             }
     write_text(name_.string() + ".csv", csv);

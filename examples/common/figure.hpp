@@ -1,11 +1,14 @@
 #pragma once
 
+#include "key.hpp"
+
 #include <deque>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-// One pair of axes with its series.
+// One pair of axes with its series. A series whose label begins with the name of a method has the colour of that method
+// in all figures (method_colour.hpp). Others have the next colour that no method of the panel has.
 class Panel {
   public:
     using Numbers = std::vector<double>;
@@ -27,35 +30,41 @@ class Panel {
     // The same as a map of colours from low (white) to high (dark).
     void heat(const Numbers& x, const Numbers& y, const Numbers& z);
 
-    // The next series has this colour, 0 to 7, and those after it the next ones.
-    void colour(int k) {
-        colour_ = k;
-        chosen_ = true;
-    }
-    // Names at x = 0, 1, ... instead of numbers.
-    void categories(const std::vector<std::string>& names);
-    // A gnuplot command before the plot: `set logscale y`, `set yrange [0:1]`, `set key top right`.
+    // Rows in place of an axis y, the first on top. Each has a name, a point at x and a bar from low to high, and below
+    // them crosses. key_of_rows() says in the key what the bars and the crosses are.
+    void row(const std::string& name, double x, double low, double high, const Numbers& crosses = {});
+    void key_of_rows(const std::string& bars, const std::string& crosses = "");
+
+    // The next series has the colour of this method, or of the series with this label.
+    void colour_of(const std::string& name) { colour_of_ = name; }
+    // The key is above the axes; a figure whose panels have the same one shows it once. This panel has none.
+    void no_key() { has_key_ = false; }
+    // A gnuplot command before the plot: `set logscale y`, `set yrange [0:1]`.
     void set(const std::string& command) { commands_ += command + "\n"; }
 
   private:
     friend class Figure;
     struct Series {
-        std::string label, style;
-        int colour;
+        std::string label, style, colour_of;
         std::vector<Numbers> columns;  // x first
-        std::size_t row = 0;           // of a grid: points in a row
-        std::string levels = {};       // of contours
+        bool in_key = true;
+        std::size_t row = 0;      // of a grid: points in a row
+        std::string levels = {};  // of contours
     };
     Panel(std::string title, std::string x_label, std::string y_label);
     void add(const std::string& label, const std::string& style, std::vector<Numbers> columns);
     void add_grid(const std::string& label, const std::string& style, const Numbers& x, const Numbers& y,
                   const Numbers& z);
-    std::string script(const std::string& name) const;
+    std::vector<std::string> colours() const;
+    Key key() const;
+    std::string script(const std::string& name, const std::string& frame, const std::string& key) const;
 
     std::string title_, x_label_, y_label_, commands_;
     std::vector<Series> series_;
-    int colour_ = -1;
-    bool chosen_ = false;
+    std::vector<std::string> rows_;
+    Key key_of_rows_;
+    std::string colour_of_;
+    bool has_key_ = true;
 };
 
 // A figure of one or several panels. Its series are written as NAME.csv, and drawn as NAME.png and NAME.svg by gnuplot
@@ -71,7 +80,7 @@ class Figure {
 
     // A further panel, to the right of the last one or in the next row.
     Panel& panel(std::string title, std::string x_label, std::string y_label);
-    // Pixels of one panel; else 800 x 500 for one panel and 480 x 360 for each of several.
+    // Pixels of one panel without its title and key; else 900 x 500 for one panel and 520 x 380 for each of several.
     void panel_size(int width, int height);
     // Writes the files and says which.
     void save() const;

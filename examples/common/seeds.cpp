@@ -36,27 +36,13 @@ ResultTable table_of(const std::vector<Scores>& methods, const std::vector<Score
     return table;
 }
 
-void draw_scores(Panel& panel, const std::string& label, const std::vector<Scores>& methods, const std::string& name,
-                 double shift) {
-    std::vector<std::string> names;
-    std::vector<double> x, mean, low, high, seed_x, seed_y;
+void draw_scores(Panel& panel, const std::vector<Scores>& methods, const std::string& name, const std::string& cross) {
     for (const Scores& scores : methods) {
-        const double at = static_cast<double>(names.size()) + shift;
-        names.push_back(scores.method);
         const auto found = scores.of.find(name);
         if (found == scores.of.end()) continue;
         const Cell all = mean_cell(found->second, 0);
         const double error = std::isfinite(all.error) ? all.error : 0;
-        x.push_back(at);
-        mean.push_back(all.value);
-        low.push_back(all.value - 2 * error);
-        high.push_back(all.value + 2 * error);
-        for (const double score : found->second) {
-            seed_x.push_back(at + 0.1);
-            seed_y.push_back(score);
-        }
+        panel.row(scores.method, all.value, all.value - 2 * error, all.value + 2 * error, found->second);
     }
-    panel.intervals(label, x, mean, low, high);
-    panel.crosses("", seed_x, seed_y);
-    panel.categories(names);
+    panel.key_of_rows("mean, two standard errors", cross);
 }

@@ -30,7 +30,6 @@ struct ScoreColumn {
 };
 ResultTable table_of(const std::vector<Scores>& methods, const std::vector<ScoreColumn>& columns);
 
-// The mean of a score with two standard errors for each method, side by side, and crosses for the seeds. `shift` moves
-// it to the right, in units of the distance between two methods.
-void draw_scores(Panel& panel, const std::string& label, const std::vector<Scores>& methods, const std::string& name,
-                 double shift);
+// A row for each method that has this score: its mean with two standard errors, and a cross for each number. The key
+// calls a cross "one seed", or what it is.
+void draw_scores(Panel& panel, const std::vector<Scores>& methods, const std::string& name, const std::string& cross);

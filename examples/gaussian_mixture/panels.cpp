@@ -13,7 +13,7 @@ Panel& plane(Figure& figure, const std::string& title) {
     panel.set("set xrange [-1.8:2.8]");
     panel.set("set yrange [-3.6:3.6]");
     panel.set("set xtics 1");
-    panel.set("unset key");
+    panel.no_key();
     return panel;
 }
 
@@ -23,7 +23,6 @@ void draw_contours(Panel& panel, const Grid& grid, const Grid& coarse) {
     std::vector<double> log_density, levels;
     for (const double density : coarse.density) log_density.push_back(math::log(density));
     for (const double share : {0.5, 0.9, 0.99}) levels.push_back(math::log(grid.level(share)));
-    panel.colour(6);
     panel.contours("exact", coarse.x, coarse.y, log_density, levels);
 }
 
@@ -38,6 +37,7 @@ void draw_draws(Panel& panel, const Run& run) {
         passed += weight[static_cast<std::size_t>(t)] / total;
         for (; static_cast<double>(xs.size()) + 0.5 < 500 * passed; xs.push_back(x(0, t))) ys.push_back(y(0, t));
     }
+    panel.colour_of(run.name);
     panel.points("draws of one chain", xs, ys);
 }
 
@@ -50,30 +50,23 @@ void draw_paths(Panel& panel, const Paths& paths) {
             xs.push_back(x(static_cast<std::int64_t>(k), t));
             ys.push_back(y(static_cast<std::int64_t>(k), t));
         }
-        panel.line("path", xs, ys);
+        panel.line("SGD", xs, ys);
         panel.crosses("", {xs[0]}, {ys[0]});
     }
 }
 
-// P(theta2 > 0) of each chain by itself, a row of points for each run.
+// P(theta2 > 0) with two standard errors, and of each chain by itself.
 void draw_shares(Panel& panel, const std::vector<Run>& runs, double exact) {
-    std::vector<double> row, share;
-    std::string names;
-    for (std::size_t k = 0; k < runs.size(); ++k) {
-        for (std::int64_t c = 0; c < runs[k].chains(); ++c) {
-            row.push_back(static_cast<double>(k));
-            share.push_back(runs[k].only(c)[4]);
-        }
-        names += (k ? ", '" : "'") + runs[k].name + "' " + std::to_string(k);
-    }
-    panel.points("a chain", share, row);
     panel.dashed("exact", {exact, exact}, {-0.6, static_cast<double>(runs.size()) - 0.4});
-    panel.set("set ytics (" + names + ") font ',9'");
-    panel.set("set yrange [" + std::to_string(static_cast<double>(runs.size()) - 0.4) + ":-0.6]");  // the first on top
-    panel.set("set xrange [-0.03:1.03]");  // points at 0 and 1 as a whole
+    for (const Run& run : runs) {
+        std::vector<double> shares;
+        for (std::int64_t c = 0; c < run.chains(); ++c) shares.push_back(run.only(c)[4]);
+        const double all = run.moments()[4], error = run.errors()[4];
+        panel.row(run.name, all, all - 2 * error, all + 2 * error, shares);
+    }
+    panel.no_key();
+    panel.set("set xrange [-0.03:1.03]");  // crosses at 0 and 1 as a whole
     panel.set("set xtics 0, 0.5, 1");
-    panel.set("set lmargin 18");
-    panel.set("unset key");
 }
 
 }  // namespace
@@ -81,11 +74,12 @@ void draw_shares(Panel& panel, const std::vector<Run>& runs, double exact) {
 void draw_figure(const std::filesystem::path& name, const std::vector<double>& data, const Grid& grid,
                  const Grid& coarse, const std::vector<Run>& runs, const Paths& paths) {
     Figure figure(name, 4);
-    figure.panel_size(330, 300);
+    figure.panel_size(400, 310);
     Panel& histogram = figure.panel("The data", "x", "density");
     const BinnedDraws binned(data, -4, 5, 18);
     histogram.bars("data", binned.middle, binned.density, 0.45);
-    histogram.set("unset key");
+    histogram.no_key();
+    histogram.set("set xtics 2");
     Panel& exact = plane(figure, "Exact posterior: 50, 90 and 99 %");
     exact.heat(grid.x, grid.y, grid.density);
     draw_contours(exact, grid, coarse);
@@ -97,6 +91,6 @@ void draw_figure(const std::filesystem::path& name, const std::vector<double>& d
     Panel& descent = plane(figure, "SGD, batch 10; crosses: its starts");
     draw_paths(descent, paths);
     draw_contours(descent, grid, coarse);
-    draw_shares(figure.panel("Each chain; dashed: exact", "P(theta2 > 0)", ""), runs, grid.sums.moments()[4]);
+    draw_shares(figure.panel("Bar: 2 standard errors; x: a chain", "P(theta2 > 0)", ""), runs, grid.sums.moments()[4]);
     figure.save();
 }

@@ -47,20 +47,10 @@ struct Comparison {
 // Means with two standard errors, one a method.
 void draw_means(Panel& panel, const std::vector<Method>& methods, const Indices& labels,
                 std::vector<double> Comparison::*numbers) {
-    std::vector<std::string> names;
-    std::vector<double> x, y, low, high;
     for (const Method& method : methods) {
         const Mean m(Comparison(method, labels).*numbers);
-        x.push_back(static_cast<double>(names.size()));
-        y.push_back(m.mean);
-        low.push_back(m.mean - 2 * m.error);
-        high.push_back(m.mean + 2 * m.error);
-        names.push_back(method.name);
+        panel.row(method.name, m.mean, m.mean - 2 * m.error, m.mean + 2 * m.error);
     }
-    panel.intervals("", x, y, low, high);
-    panel.categories(names);
-    panel.set("set xtics rotate by 35 right");
-    panel.set("set yrange [0:*]");
 }
 
 }  // namespace
@@ -95,21 +85,18 @@ ResultTable table_of_clothes(const std::vector<Method>& methods) {
 }
 
 void draw_comparison(Figure& figure, const std::vector<Method>& methods, const Indices& labels) {
-    draw_means(figure.panel("Distance to HMC, 95 % intervals", "", "total variation"), methods, labels,
+    draw_means(figure.panel("Distance to HMC, two standard errors", "total variation", ""), methods, labels,
                &Comparison::variation);
-    draw_means(figure.panel("1,000 test digits, 95 % intervals", "", "-log p"), methods, labels, &Comparison::surprise);
-    Panel& entropies =
-        figure.panel("Pictures of clothes, by networks that know digits", "entropy, nats", "share below");
+    draw_means(figure.panel("Test digits, two standard errors", "-log p, nats", ""), methods, labels,
+               &Comparison::surprise);
+    Panel& entropies = figure.panel("Predictions for pictures of clothes", "entropy, nats", "share below");
     const auto draw = [&](const Method& m, Line line) {
         const Tensor<double> entropy = predictive_entropy(m.found.at("clothes"));
         draw_share(entropies, m.name, {entropy.begin(), entropy.end()}, line);
     };
     for (const Method& m : methods)
         if (!m.name.starts_with("HMC")) draw(m, Line::plain);
-    entropies.colour(6);
     draw(methods.front(), Line::dashed);  // HMC, on top of the samplers that agree with it
     entropies.set("set xrange [0:2.4]");
     entropies.set("set yrange [0:1]");
-    entropies.set("set key bmargin center horizontal samplen 2");
-    entropies.set("set bmargin 5.5");
 }

@@ -58,7 +58,7 @@ void draw_trace(Panel& panel, const Tensor<double>& draws, std::int64_t which) {
         }
         panel.line("chain " + std::to_string(chain + 1), x, y);
     }
-    panel.set("unset key");
+    panel.no_key();
 }
 
 }  // namespace
@@ -79,12 +79,11 @@ void draw_share(Panel& panel, const std::string& name, std::vector<double> value
 ResultTable show_convergence(const Problem& p, const Draws& hmc, Figure& figure) {
     const Tensor<double> functions = function_values(p, hmc, 200);
     const Convergence of_functions(functions), of_weights(hmc.values);
-    Panel& rhats = figure.panel("Do four chains of HMC agree?", "R-hat - 1", "share below");
+    Panel& rhats = figure.panel("R-hat of four chains of HMC", "R-hat - 1", "share below");
     draw_share(rhats, "predictions", of_functions.above_one());
     draw_share(rhats, "weights", of_weights.above_one());
     rhats.set("set logscale x");
     rhats.set("set xrange [0.0003:3]");
-    rhats.set("set key bottom right");
     draw_trace(figure.panel("The weight with the greatest R-hat, four chains", "draw", "weight"), hmc.values,
                of_weights.worst);
     draw_trace(figure.panel("The prediction with the greatest R-hat", "draw", "probability"), functions,

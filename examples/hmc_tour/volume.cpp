@@ -63,24 +63,23 @@ void volume(const Example& example, bool slip) {
     }
     ResultTable table({"rule", "area after / before", "there and back, farthest off"});
     Figure figure(example.path("hmc_tour_volume"), 3);
-    const auto show = [&](const std::string& name, int colour, const Step& step) {
+    const auto show = [&](const std::string& name, const Step& step) {
         std::vector<Moving> now = disc;
         Panel& panel = figure.panel(name, "q", "p");
-        const auto draw = [&](const char* label, int k) {
+        const auto draw = [&](const char* label) {
             std::vector<double> q, p;
             for (std::size_t i = 0; i <= now.size(); i += 20) {
                 q.push_back(now[i % now.size()].q);
                 p.push_back(now[i % now.size()].p);
             }
-            panel.colour(k);
             panel.line(label, q, p);
         };
-        draw("before", 7);
+        draw("before");
         for (int t = 0; t < step_count; ++t) {
             for (Moving& z : now) z = step(z);
-            if (t == step_count / 4 - 1) draw("after 10 steps", 4);
+            if (t == step_count / 4 - 1) draw("after 10 steps");
         }
-        draw("after 40 steps", colour);
+        draw("after 40 steps");
         double off = 0;
         for (std::size_t k = 0; k < now.size(); ++k) {
             Moving z{now[k].q, -now[k].p};
@@ -89,12 +88,11 @@ void volume(const Example& example, bool slip) {
         }
         table.row({name, {area(now) / area(disc), 4}, {off, 10}});
         panel.set("set xrange [-2.5:2.5]");
-        panel.set("set yrange [-4.5:7]");
-        panel.set("set key top right");
+        panel.set("set yrange [-4:4]");
     };
-    show("leapfrog", 0, slip ? kick_and_drift : leapfrog_step);
-    show("kick, then drift", 2, kick_and_drift);
-    show("Euler", 1, euler_step);
+    show("leapfrog", slip ? kick_and_drift : leapfrog_step);
+    show("kick, then drift", kick_and_drift);
+    show("Euler", euler_step);
     table.show();
     table.save(example.path("hmc_tour_volume"));
     std::printf(

@@ -28,7 +28,7 @@ D way_of_a_weight(const Task& task, const Sgld& sampler, double temperature, std
 }
 
 // A curve for each tenth of the way: the distribution of the weight in it, scaled to one height.
-void draw_way(Panel& panel, const D& way, double low, double high) {
+void draw_way(Panel& panel, const std::string& method, const D& way, double low, double high) {
     const std::int64_t windows = 10, length = way.size() / windows;
     for (std::int64_t k = windows; k-- > 0;) {
         const auto part = way.values().subspan(static_cast<std::size_t>(k * length), static_cast<std::size_t>(length));
@@ -39,6 +39,7 @@ void draw_way(Panel& panel, const D& way, double low, double high) {
             base.push_back(static_cast<double>(k * length));
             top.push_back(base.back() + 1.5 * static_cast<double>(length) * density / highest);
         }
+        panel.colour_of(method);
         panel.band("", histogram.middle, base, top);
         panel.line("", histogram.middle, top);
     }
@@ -58,9 +59,8 @@ void draw_weight(const Example& example, const Found& ways) {
     const double margin = 0.1 * (highest - lowest);
     const double low = std::min(lowest - margin, sgd_lowest), high = std::max(highest + margin, sgd_highest);
     Figure figure(example.path("mnist_ood_weight"), 2);
-    for (const auto& [key, title] :
-         {std::pair("sgd", "SGD: one weight in each tenth of the run"), {"sgld", "SGLD: the same weight"}})
-        draw_way(figure.panel(title, "value of the weight", "step (curves: scaled to one height)"), ways.at(key), low,
-                 high);
+    for (const auto& [key, method] : {std::pair("sgd", "SGD"), {"sgld", "SGLD"}})
+        draw_way(figure.panel(std::string(method) + ", a weight in tenths of the run", "value of the weight", "step"),
+                 method, ways.at(key), low, high);
     figure.save();
 }

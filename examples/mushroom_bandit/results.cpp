@@ -48,15 +48,13 @@ void show_table(const Example& example, const std::string& name, const Setting& 
 
 void draw_curves(const Example& example, const std::string& name, const Setting& s, const std::vector<Lives>& agents) {
     Figure figure(example.path(name), 2);
-    figure.panel_size(560, 470);
-    Panel& curves =
-        figure.panel("Mean over runs (bars: one standard error)", "mushrooms offered", "regret so far, points");
-    Panel& ends = figure.panel("Each run at its end (bars: two standard errors)", "", "regret, points");
+    figure.panel_size(600, 380);
+    Panel& curves = figure.panel("Mean, one standard error", "mushrooms offered", "regret so far, points");
+    Panel& ends = figure.panel("At the end", "regret, points", "");
     const std::vector<double> at = offers_of(s);
-    std::vector<std::string> names;
-    double most = 0, highest = 0;
+    double highest = 0;
     for (const Lives& agent : agents) {
-        const std::int64_t k = std::ssize(names);
+        const std::int64_t k = &agent - agents.data();
         std::vector<double> mean, bar_at, bar, low, high;
         for (std::int64_t m = 0; m < marks; ++m) {
             const Cell so_far = mean_cell(agent.at(m), 0);
@@ -68,51 +66,37 @@ void draw_curves(const Example& example, const std::string& name, const Setting&
             low.push_back(so_far.value - so_far.error);
             high.push_back(so_far.value + so_far.error);
         }
-        curves.colour(static_cast<int>(k));
         curves.line(agent.name, at, mean);
         curves.intervals("", bar_at, bar, low, high);
 
         const std::vector<double> regrets = agent.regrets();
         const Cell all = mean_cell(regrets, 0);
-        const double x = static_cast<double>(k);
-        ends.colour(static_cast<int>(k));
-        ends.intervals("", {x - 0.15}, {all.value}, {all.value - 2 * all.error}, {all.value + 2 * all.error});
-        ends.colour(static_cast<int>(k));
-        ends.crosses("", std::vector<double>(regrets.size(), x + 0.15), regrets);
-        most = std::max(most, std::ranges::max(regrets));
-        names.push_back(agent.name);
+        ends.row(agent.name, all.value, all.value - 2 * all.error, all.value + 2 * all.error, regrets);
     }
-    curves.colour(7);
+    curves.colour_of("data");
     curves.dashed("eats none", {0, at.back()}, {0, regret_of_leaving * s.mushrooms.share_edible() * at.back()});
     curves.set("set yrange [0:" + std::to_string(1.05 * highest) + "]");
-    curves.set("set key bmargin center horizontal samplen 3 maxrows 4");
-    curves.set("set bmargin 8");
-    ends.categories(names);
-    ends.set("set xtics rotate by 35 right");
-    ends.set("set bmargin 8");
-    ends.set("set rmargin 2");
-    ends.set("set yrange [0:" + std::to_string(1.05 * most) + "]");
+    ends.key_of_rows("mean, two standard errors", "one run");
+    ends.set("set xrange [0:*]");
     figure.save();
 }
 
 void draw_runs(const Example& example, const std::string& name, const Setting& s, const std::vector<Lives>& agents) {
     Figure figure(example.path(name + "_runs"), 4);
-    figure.panel_size(320, 280);
+    figure.panel_size(350, 300);
     const std::vector<double> at = offers_of(s);
     double most = 0;
     for (const Lives& agent : agents) most = std::max(most, std::ranges::max(agent.regrets()));
-    int colour = 0;
     for (const Lives& agent : agents) {
         Panel& panel = figure.panel(agent.name, "mushrooms offered", "regret, points");
         for (std::int64_t r = 0; r < s.runs; ++r) {
             std::vector<double> curve;
             for (std::int64_t m = 0; m < marks; ++m) curve.push_back(agent.regret(r, m));
-            panel.colour(colour);
-            panel.line("", at, curve);
+            panel.line(agent.name, at, curve);
         }
         panel.set("set yrange [0:" + std::to_string(1.05 * most) + "]");
         panel.set("set xtics " + std::to_string(s.length / 2));
-        ++colour;
+        panel.no_key();
     }
     figure.save();
 }
