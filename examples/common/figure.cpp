@@ -27,10 +27,11 @@ const char* const other_colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
 // Pixels; letters of 14 points have the size letter_size.
 constexpr double margin = 14, gap = 7;
 constexpr const char *png_font = "'sans,14'", *svg_font = "'sans,18.67'";
+constexpr const char *png_size = "1", *svg_size = "0.7";  // of points, which SVG draws larger
 
 constexpr const char* steps_style = "filledcurves y=0 fs transparent solid 0.3 noborder";
-constexpr const char* row_style = "xerrorbars pt 7 ps 1.3 lw 3";
-constexpr const char* row_cross_style = "points pt 2 ps 1 lw 2.5";
+constexpr const char* row_style = "xerrorbars pt 7 ps 1.3*size lw 3";
+constexpr const char* row_cross_style = "points pt 2 ps 1*size lw 2.5";
 
 // The least step 1, 2 or 5 times a power of ten between tics from low to high, whose numbers have room in the width.
 double tic_step(double low, double high, double width) {
@@ -98,10 +99,10 @@ void Panel::dashed(const std::string& label, Numbers x, Numbers y) {
     add(label, "lines lw 3 dt (8,5)", {std::move(x), std::move(y)});
 }
 void Panel::points(const std::string& label, Numbers x, Numbers y) {
-    add(label, "points pt 7 ps 0.7", {std::move(x), std::move(y)});
+    add(label, "points pt 7 ps 0.7*size", {std::move(x), std::move(y)});
 }
 void Panel::crosses(const std::string& label, Numbers x, Numbers y) {
-    add(label, "points pt 2 ps 1.4 lw 2.5", {std::move(x), std::move(y)});
+    add(label, "points pt 2 ps 1.4*size lw 2.5", {std::move(x), std::move(y)});
 }
 void Panel::steps(const std::string& label, Numbers x, Numbers y) {
     if (x.size() > 1 && x.size() == y.size()) {  // the last cell ends where a further one would begin
@@ -114,7 +115,7 @@ void Panel::band(const std::string& label, Numbers x, Numbers low, Numbers high)
     add(label, "filledcurves fs transparent solid 0.25 noborder", {std::move(x), std::move(low), std::move(high)});
 }
 void Panel::intervals(const std::string& label, Numbers x, Numbers y, Numbers low, Numbers high) {
-    add(label, "yerrorbars pt 7 ps 1.3 lw 3", {std::move(x), std::move(y), std::move(low), std::move(high)});
+    add(label, "yerrorbars pt 7 ps 1.3*size lw 3", {std::move(x), std::move(y), std::move(low), std::move(high)});
 }
 void Panel::bars(const std::string& label, Numbers x, Numbers y, double width) {
     Numbers widths(x.size(), width);
@@ -325,10 +326,10 @@ std::string Figure::script() const {
         panels += panels_[k].script("p" + std::to_string(k) + "s", frame, key, panel_width);
     }
     std::string script;
-    for (const auto& [terminal, font, ending] :
-         {std::tuple("pngcairo", png_font, ".png"), {"svg dynamic", svg_font, ".svg"}})
+    for (const auto& [terminal, font, size, ending] :
+         {std::tuple("pngcairo", png_font, png_size, ".png"), {"svg dynamic", svg_font, svg_size, ".svg"}})
         script += std::string("set terminal ") + terminal + " font " + font + " noenhanced size " +
-                  gnuplot_number(width) + "," + gnuplot_number(height) + "\nset output " +
+                  gnuplot_number(width) + "," + gnuplot_number(height) + "\nsize = " + size + "\nset output " +
                   gnuplot_string(name_.filename().string() + ending) + "\nset multiplot\n" + panels +
                   "unset multiplot\nunset output\n";
     return script;
