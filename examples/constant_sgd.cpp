@@ -188,7 +188,6 @@ void draw_walk(Panel& panel, const Draws& draws, const Matrix& s) {
     ellipse(panel, "posterior", posterior());
     panel.set("set xrange [-0.15:0.15]");
     panel.set("set yrange [-0.15:0.15]");
-    panel.set("set xtics 0.1; set ytics 0.1");
 }
 
 int main(int argc, char** argv) {

@@ -215,7 +215,6 @@ void prune_table(const Example& example, const Pictures& pictures, const Sequent
     right.line("", removed, error);
     right.crosses("", removed, error);
     right.set("set yrange [0:*]");
-    right.set("set xtics 20");
     figure.save();
 }
 

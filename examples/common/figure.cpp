@@ -27,15 +27,26 @@ const char* const other_colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
 // Pixels; letters of 14 points have the size letter_size.
 constexpr double margin = 14, gap = 7;
 constexpr const char *png_font = "'sans,14'", *svg_font = "'sans,18.67'";
+constexpr const char *png_size = "1", *svg_size = "0.7";  // of points, which SVG draws larger
 
 constexpr const char* steps_style = "filledcurves y=0 fs transparent solid 0.3 noborder";
-constexpr const char* row_style = "xerrorbars pt 7 ps 1.3 lw 3";
-constexpr const char* row_cross_style = "points pt 2 ps 1 lw 2.5";
+constexpr const char* row_style = "xerrorbars pt 7 ps 1.3*size lw 3";
+constexpr const char* row_cross_style = "points pt 2 ps 1*size lw 2.5";
 
-// A step between tics of which there are five or six from low to high.
-double tic_step(double low, double high) {
+// The least step 1, 2 or 5 times a power of ten between tics from low to high, whose numbers have room in the width.
+double tic_step(double low, double high, double width) {
     double step = 1e-9;
-    for (int k = 0; step < 1e9 && high - low > 5 * step; ++k) step *= k % 3 == 1 ? 2.5 : 2;
+    for (int k = 0; step < 1e9; ++k) {
+        const double room = width * step / (high - low);
+        const auto fits = [&](double tic) {
+            char text[40];
+            std::snprintf(text, sizeof text, "%g", tic);
+            return text_width(text) + letter_size < room;
+        };
+        const double first = std::ceil(low / step) * step;
+        if (room > 2 * letter_size && fits(first) && fits(first + step) && fits(std::floor(high / step) * step)) break;
+        step *= k % 3 == 1 ? 2.5 : 2;
+    }
     return step;
 }
 
@@ -88,10 +99,10 @@ void Panel::dashed(const std::string& label, Numbers x, Numbers y) {
     add(label, "lines lw 3 dt (8,5)", {std::move(x), std::move(y)});
 }
 void Panel::points(const std::string& label, Numbers x, Numbers y) {
-    add(label, "points pt 7 ps 0.7", {std::move(x), std::move(y)});
+    add(label, "points pt 7 ps 0.7*size", {std::move(x), std::move(y)});
 }
 void Panel::crosses(const std::string& label, Numbers x, Numbers y) {
-    add(label, "points pt 2 ps 1.4 lw 2.5", {std::move(x), std::move(y)});
+    add(label, "points pt 2 ps 1.4*size lw 2.5", {std::move(x), std::move(y)});
 }
 void Panel::steps(const std::string& label, Numbers x, Numbers y) {
     if (x.size() > 1 && x.size() == y.size()) {  // the last cell ends where a further one would begin
@@ -104,7 +115,7 @@ void Panel::band(const std::string& label, Numbers x, Numbers low, Numbers high)
     add(label, "filledcurves fs transparent solid 0.25 noborder", {std::move(x), std::move(low), std::move(high)});
 }
 void Panel::intervals(const std::string& label, Numbers x, Numbers y, Numbers low, Numbers high) {
-    add(label, "yerrorbars pt 7 ps 1.3 lw 3", {std::move(x), std::move(y), std::move(low), std::move(high)});
+    add(label, "yerrorbars pt 7 ps 1.3*size lw 3", {std::move(x), std::move(y), std::move(low), std::move(high)});
 }
 void Panel::bars(const std::string& label, Numbers x, Numbers y, double width) {
     Numbers widths(x.size(), width);
@@ -194,9 +205,34 @@ Key Panel::key() const {
     return entries;
 }
 
+// Tics of x that have room in a panel of this width, and the names of rows.
+std::string Panel::tics(double width) const {
+    const double names = rows_.empty() ? 0 : text_width(std::ranges::max(rows_, {}, text_width));
+    double low = INFINITY, high = -INFINITY;
+    for (const Series& s : series_)
+        for (std::size_t c = 0; c < s.columns.size(); ++c)
+            if (c == 0 || (c > 1 && s.style == row_style))
+                for (const double x : s.columns[c]) low = std::min(low, x), high = std::max(high, x);
+    if (const std::size_t at = commands_.find("set xrange ["); at != std::string::npos)
+        std::sscanf(commands_.c_str() + at, "set xrange [%lf:%lf]", &low, &high);
+    std::string commands;
+    if (low < high && commands_.find("logscale x") == std::string::npos)
+        commands = "set xtics " + gnuplot_number(tic_step(low, high, width - names - 6 * letter_size)) + "\n";
+    if (rows_.empty()) return commands;
+    commands += "set ytics (";
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+        std::string format;  // gnuplot reads a tic's label as a format
+        for (const char c : rows_[k]) format += c == '%' ? std::string("%%") : std::string(1, c);
+        commands += (k ? ", " : "") + gnuplot_string(format) + " " + std::to_string(k);
+    }
+    return commands + ")\nset yrange [" + gnuplot_number(static_cast<double>(rows_.size()) - 0.4) +
+           ":-0.6]\nset lmargin " + gnuplot_number(2 + names / (0.6 * letter_size)) + "\n";
+}
+
 // The commands that draw the panel; its data blocks are called NAME0, NAME1, ... The frame says where it is, the key is
 // the end of the plot command.
-std::string Panel::script(const std::string& name, const std::string& frame, const std::string& key) const {
+std::string Panel::script(const std::string& name, const std::string& frame, const std::string& key,
+                          double width) const {
     std::string data, tables, plot;
     const std::vector<std::string> colour = colours();
     for (std::size_t k = 0; k < series_.size(); ++k) {
@@ -228,31 +264,13 @@ std::string Panel::script(const std::string& name, const std::string& frame, con
         if (s.style == steps_style)  // with an outline, so that one histogram does not hide another
             plot += ", " + source + " using 1:2 with lines lw 2 lc rgb '" + colour[k] + "' notitle";
     }
-    std::string rows;
-    if (!rows_.empty()) {
-        double low = INFINITY, high = -INFINITY;
-        for (const Series& s : series_)
-            for (std::size_t c = 0; c < s.columns.size(); ++c)
-                for (const double x : c == 1 ? Numbers() : s.columns[c])
-                    low = std::min(low, x), high = std::max(high, x);
-        rows = "set ytics (";
-        for (std::size_t k = 0; k < rows_.size(); ++k) {
-            std::string format;  // gnuplot reads a tic's label as a format
-            for (const char c : rows_[k]) format += c == '%' ? std::string("%%") : std::string(1, c);
-            rows += (k ? ", " : "") + gnuplot_string(format) + " " + std::to_string(k);
-        }
-        rows += ")\nset yrange [" + gnuplot_number(static_cast<double>(rows_.size()) - 0.4) + ":-0.6]\nset lmargin " +
-                gnuplot_number(2 + text_width(std::ranges::max(rows_, {}, text_width)) / (0.6 * letter_size)) + "\n";
-        if (commands_.find("logscale") == std::string::npos)
-            rows += "set xtics " + gnuplot_number(tic_step(low, high)) + "\n";
-    }
     return "reset\n" + data + tables + frame + "set xlabel " + gnuplot_string(x_label_) + "\nset ylabel " +
            gnuplot_string(y_label_) +
            "\nset grid back lt 1 lw 1 lc rgb '#e8e8e8'\nset border 3 lc rgb '#555555'\nset tics nomirror\n"
            "set rmargin 2.5\nset key samplen 2 Left reverse\n"
            "set palette defined (0 '#ffffff', 0.25 '#a6cee3', 0.5 '#56B4E9', 0.75 '#0072B2', 1 '#0b2545')\n"
            "unset colorbox\n" +
-           rows + commands_ + plot + key + "\n";
+           tics(width) + commands_ + plot + key + "\n";
 }
 
 Panel& Figure::panel(std::string title, std::string x_label, std::string y_label) {
@@ -305,13 +323,13 @@ std::string Figure::script() const {
         std::string key = key_commands(
             keys[k], {width, height, left + margin, top[row] + title_height(panels_[k]), panel_width - 2 * margin});
         if (k == 0) key += key_commands(shared, {width, height, margin, gap, width - 2 * margin});
-        panels += panels_[k].script("p" + std::to_string(k) + "s", frame, key);
+        panels += panels_[k].script("p" + std::to_string(k) + "s", frame, key, panel_width);
     }
     std::string script;
-    for (const auto& [terminal, font, ending] :
-         {std::tuple("pngcairo", png_font, ".png"), {"svg dynamic", svg_font, ".svg"}})
+    for (const auto& [terminal, font, size, ending] :
+         {std::tuple("pngcairo", png_font, png_size, ".png"), {"svg dynamic", svg_font, svg_size, ".svg"}})
         script += std::string("set terminal ") + terminal + " font " + font + " noenhanced size " +
-                  gnuplot_number(width) + "," + gnuplot_number(height) + "\nset output " +
+                  gnuplot_number(width) + "," + gnuplot_number(height) + "\nsize = " + size + "\nset output " +
                   gnuplot_string(name_.filename().string() + ending) + "\nset multiplot\n" + panels +
                   "unset multiplot\nunset output\n";
     return script;

@@ -57,7 +57,8 @@ class Panel {
                   const Numbers& z);
     std::vector<std::string> colours() const;
     Key key() const;
-    std::string script(const std::string& name, const std::string& frame, const std::string& key) const;
+    std::string tics(double width) const;
+    std::string script(const std::string& name, const std::string& frame, const std::string& key, double width) const;
 
     std::string title_, x_label_, y_label_, commands_;
     std::vector<Series> series_;

@@ -79,7 +79,6 @@ void draw_figure(const std::filesystem::path& name, const std::vector<double>& d
     const BinnedDraws binned(data, -4, 5, 18);
     histogram.bars("data", binned.middle, binned.density, 0.45);
     histogram.no_key();
-    histogram.set("set xtics 2");
     Panel& exact = plane(figure, "Exact posterior: 50, 90 and 99 %");
     exact.heat(grid.x, grid.y, grid.density);
     draw_contours(exact, grid, coarse);
