@@ -10,6 +10,7 @@
 #include <atomic>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -119,7 +120,12 @@ struct OwnArena {
 
 void run_in_arena(int threads, void* body, void (*call)(void* body)) {
     if (threads < 1) throw ValueError("with_threads: " + std::to_string(threads) + " threads; at least 1 is needed");
-    tbb::global_control allow(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+    // The arena has its own limit. That of the process is raised if necessary, but never lowered: it holds for the
+    // loops of other threads, too.
+    constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
+    std::optional<tbb::global_control> allow;
+    if (const auto most = static_cast<std::size_t>(threads); most > tbb::global_control::active_value(parallelism))
+        allow.emplace(parallelism, most);
     const OwnArena own(threads);
     char begun = 0, done = 0;
     publish(begun);

@@ -35,7 +35,6 @@
 #include "common/stage.hpp"
 #include "common/table.hpp"
 
-#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/data/sets/embedded.hpp>
 #include <pollen/data/sets/image_set.hpp>
 #include <pollen/nn/layers.hpp>
@@ -153,12 +152,11 @@ Found sample(const Task& task, const Sampler& sampler, std::uint64_t seed) {
     const NetworkPotential<float> potential(net, Categorical(), task.train_data);
     const GibbsPrecision<Sampler> gibbs{.sampler = sampler, .hyperprior = {.every = task.steps_a_round()}};
     const auto chain = gibbs.template begin<float>(potential.clone(), {.position = potential.start(), .seed = seed});
-    const Interrupt interrupt;
     Progress progress(task.show, task.rounds);
     Course course(task);
     for (std::int64_t round = 0; round < task.rounds; ++round) {
         for (std::int64_t step = 0; step < task.steps_a_round(); ++step) chain->step();
-        if (Interrupt::requested()) throw Interrupted();
+        stop_if_asked();
         const bool burnt_in = round >= task.burn_in;
         course.add(predict(net, parameters, chain->position(), task.test_data.inputs), burnt_in);
         if (burnt_in) course.add_temperature(temperature_of(*chain));

@@ -96,9 +96,10 @@ struct ChainStart {
     std::int64_t draws = 0;  // that follow the warm-up, one every `thin` steps; 0: not known
     std::int64_t thin = 1;
 
-    // Throws if the run is to end now, after Ctrl-C for example; otherwise it does nothing. If it is not empty, a step
-    // that computes many gradients calls it before each of them and lets pass what it throws. What visit() visits must
-    // then be as it was before the step, or be such that the same step made again gives the same numbers.
+    // Throws if the run is to end now, after a request to stop for example; otherwise it does nothing. If it is not
+    // empty, a step that computes many gradients calls it before each of them and lets pass what it throws. What
+    // visit() visits must then be as it was before the step, or be such that the same step made again gives the same
+    // numbers.
     std::function<void()> check_stop = {};
 };
 

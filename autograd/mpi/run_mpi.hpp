@@ -17,7 +17,8 @@ namespace pollen {
 //
 // Processes that may use the same cores of a machine share them: parallel loops in f use the number of cores of the
 // process, divided by the number of processes that are bound to them. To use another number, call with_threads() in f.
-// Open MPI may bind each process to one core; `mpirun --bind-to none` gives it all of them.
+// A thread that f starts has all cores of the process, unless it calls with_threads(), too. Open MPI may bind each
+// process to one core; `mpirun --bind-to none` gives it all of them.
 //
 // If f throws:
 // - what all ranks know of, a GroupError: rank 0 writes the message to the standard error output, and all ranks return.

@@ -4,7 +4,6 @@
 
 #include <pollen/autograd/math.hpp>
 #include <pollen/autograd/random.hpp>
-#include <pollen/autograd/support/interrupt.hpp>
 
 #include <numeric>
 
@@ -30,13 +29,12 @@ struct Particle {
 Tensor<double> signed_hmc(Potential<double>& potential, const std::vector<double>& start, double sign,
                           std::int64_t draws, std::uint64_t seed) {
     Tensor<double> energies = Tensor<double>::empty({8, draws});
-    const Interrupt interrupt;
     for (std::int64_t c = 0; c < 8; ++c) {
         Random random(seed, static_cast<std::uint32_t>(c));
         Particle now{start, std::vector<double>(start.size()), std::vector<double>(start.size())};
         now.energy = potential.evaluate(now.theta, now.slope).total();
         for (std::int64_t t = -100; t < draws; ++t) {  // 100 of warm-up
-            if (Interrupt::requested()) throw Interrupted();
+            stop_if_asked();
             random.fill_normal(now.momentum);
             Particle next = now;
             for (std::uint32_t k = 20 + random.below(41); k > 0; --k) next.leapfrog(potential, 0.015);

@@ -2,7 +2,6 @@
 
 #include "example.hpp"
 
-#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/nn/training/adam.hpp>
 
 #include <algorithm>
@@ -61,9 +60,8 @@ void Climber::step(Potential<double>& u, const RandomKey& key, std::int64_t draw
 void climb(Family& family, Potential<double>& u, const ClimbOptions& options) {
     const Schedule factor = Schedule::cosine(1, options.steps);
     Climber climber(family, options.rates);
-    const Interrupt interrupt;
     for (std::int64_t t = 0; t < options.steps; ++t) {
-        if (Interrupt::requested()) throw Interrupted();
+        stop_if_asked();
         climber.step(u, {options.seed, options.stream, static_cast<std::uint64_t>(t * options.draws)}, options.draws,
                      factor(t));
     }

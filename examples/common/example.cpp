@@ -4,6 +4,7 @@
 #include "text_file.hpp"
 
 #include <pollen/autograd/support/error.hpp>
+#include <pollen/autograd/support/interrupt.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -144,6 +145,7 @@ int Example::run(int argc, char** argv, pollen::Group& group, const std::functio
     }
     for (const auto& choose : line_->chosen) choose(quick);
     out_ = out;
+    const pollen::Interrupt interrupt;
     return end(name, group, [&] {
         check_path("--out", out);
         group.together([&] {
@@ -157,6 +159,10 @@ int Example::run(int argc, char** argv, pollen::Group& group, const std::functio
         }
         body();
     });
+}
+
+void stop_if_asked() {
+    if (pollen::Interrupt::requested()) throw Interrupted();
 }
 
 // Prints why the example ends, on rank 0, and returns what main() returns.

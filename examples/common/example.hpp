@@ -36,7 +36,7 @@ class Example {
 
     // Reads the command line, runs the body and returns what main() returns: 2, after one line that says what was
     // wrong, for a pollen::Error (a wrong option, a missing file, a directory that cannot be written) and 130 after
-    // Ctrl-C.
+    // Ctrl-C, which stops the runs of the library that are under way, and those that begin afterwards.
     int run(int argc, char** argv, const std::function<void()>& body);
     // The same on all ranks of a group. All call the body; rank 0 alone prints, and makes OUT. If one of them throws,
     // all throw a GroupError.
@@ -76,10 +76,13 @@ class Example {
     std::unique_ptr<CommandLine> line_;
 };
 
-// Thrown where Ctrl-C ended a run; Example::run says what the same command does then.
+// Thrown where Ctrl-C ended a run or a loop of the example; Example::run says what the same command does then.
 struct Interrupted {
     std::string stage = {};  // the stage (stage.hpp) that was stopped and begins anew; empty: it goes on from there
 };
+
+// Throws Interrupted after Ctrl-C, in the loops of an example.
+void stop_if_asked();
 
 // What run_chains, train and others return, unless Ctrl-C ended it: unless_stopped(run_chains(...)).
 template <class Result>

@@ -1,5 +1,6 @@
 #include "figure.hpp"
 
+#include "example.hpp"
 #include "gnuplot_text.hpp"
 #include "method_colour.hpp"
 #include "text_file.hpp"
@@ -350,6 +351,7 @@ void Figure::write_csv() const {
 }
 
 void Figure::save() const {
+    stop_if_asked();
     write_csv();
     const std::string name = name_.string(), commands = name + ".gnuplot";
     write_text(commands, script());
@@ -363,6 +365,7 @@ void Figure::save() const {
             std::printf("figure: %s.csv; with gnuplot (package gnuplot-nox) it would be drawn, too\n", name.c_str());
             break;
         case Drawn::failed:
+            stop_if_asked();  // Ctrl-C ends gnuplot, too
             std::printf("figure: %s.csv; gnuplot could not draw it, see %s.log\n", name.c_str(), commands.c_str());
     }
 }

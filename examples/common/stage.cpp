@@ -24,6 +24,7 @@ Found stage(const Example& example, const std::string& name, const std::function
     }
     const auto start = std::chrono::steady_clock::now();
     try {
+        stop_if_asked();
         found = work();
     } catch (const Interrupted&) {
         throw Interrupted{name};

@@ -2,8 +2,6 @@
 
 #include "../common/figure.hpp"
 
-#include <pollen/autograd/support/interrupt.hpp>
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -18,9 +16,8 @@ D way_of_a_weight(const Task& task, const Sgld& sampler, double temperature, std
     potential.set_temperature(temperature);
     const auto chain = sampler.begin<float>(potential.clone(), {.position = potential.start(seed), .seed = seed});
     D way = D::zeros({task.sizes.sampler_steps});
-    const Interrupt interrupt;
     for (double& w : way.mutable_values()) {
-        if (Interrupt::requested()) throw Interrupted();
+        stop_if_asked();
         chain->step();
         w = chain->position()[4];
     }

@@ -1,7 +1,6 @@
 #include "lives.hpp"
 
 #include <pollen/autograd/parallel.hpp>
-#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/data/formats/npz.hpp>
 
 #include <algorithm>
@@ -132,7 +131,6 @@ std::vector<double> Lives::of_late(std::int64_t k, double factor) const {
 }
 
 Lives live_all(const Example& example, const Setting& s, const Mind& mind) {
-    const Interrupt interrupt;
     std::string file_name = mind.name;
     std::ranges::replace_if(
         file_name, [](unsigned char c) { return !std::isalnum(c); }, '_');
@@ -148,7 +146,7 @@ Lives live_all(const Example& example, const Setting& s, const Mind& mind) {
         parallel_for(s.runs, 1, [&](std::int64_t begin, std::int64_t stop) {
             for (std::int64_t r = begin; r < stop; ++r)
                 for (Life& life = *runs[static_cast<std::size_t>(r)]; life.seen < end;) {
-                    if (Interrupt::requested()) throw Interrupted();
+                    stop_if_asked();
                     life.one_more();
                 }
         });

@@ -4,7 +4,6 @@
 
 #include <pollen/autograd/math.hpp>
 #include <pollen/autograd/parallel.hpp>
-#include <pollen/autograd/support/interrupt.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -141,7 +140,7 @@ Found sums(const D& returns, const std::vector<std::int64_t>& days, const LogGri
     std::vector<GivenParameters> all(static_cast<std::size_t>(sigmas.points * nus.points));
     parallel_for(std::ssize(all), 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t k = begin; k < end; ++k) {
-            if (Interrupt::requested()) throw Interrupted();
+            stop_if_asked();
             const double sigma = sigmas.value(k / nus.points), nu = nus.value(k % nus.points);
             GivenParameters& g = all[static_cast<std::size_t>(k)] = given(returns, days, sigma, nu);
             // Priors Exponential(10) and Exponential(0.1), and the Jacobian of the logs.
@@ -181,7 +180,6 @@ Found sums(const D& returns, const std::vector<std::int64_t>& days, const LogGri
 // A coarse pass finds where sigma and nu are. The fine one has steps of half a standard deviation of the logs. It takes
 // 7 of them to each side, but for nu, whose density falls like its prior, up to 400.
 Found exact_posterior(const D& returns, const std::vector<std::int64_t>& days) {
-    const Interrupt interrupt;
     const Found coarse =
         sums(returns, {}, {math::log(0.015), math::log(0.5), 24}, {math::log(1.5), math::log(300.0), 16});
     const auto fine = [&](std::int64_t k, double most) {

@@ -2,7 +2,6 @@
 
 #include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/autograd/support/detail/leading.hpp>
-#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/nn/potentials/detail/spread_sum.hpp>
 
 #include <atomic>
@@ -122,7 +121,6 @@ class SpreadPotential<T>::Engine {
 
     // Evaluates what rank 0 asks for, until it is done.
     void serve() {
-        const Interrupt left_to_rank_0;
         for (;;) {
             const Command command = exchange({});
             if (command.what == Command::done) return;

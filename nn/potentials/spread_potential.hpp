@@ -16,16 +16,16 @@ namespace pollen {
 //     const SpreadPotential<float> potential(part, spread);
 //     const Draws draws = run_chains(potential, Hmc{}, {.directory = "digits"});  // on all ranks; rank 0 has the draws
 //
-// Rank 0 leads: it runs the samplers and decides by the clock, by files and by Ctrl-C. The others compute their share
-// of each energy and gradient that it asks for. The prior and its temperature are those of rank 0. run_chains() sees to
-// that. Any other code that evaluates the potential goes inside lead(), which all ranks call:
+// Rank 0 leads: it runs the samplers and decides by the clock, by files and by requests to stop. The others compute
+// their share of each energy and gradient that it asks for. The prior and its temperature are those of rank 0.
+// run_chains() sees to that. Any other code that evaluates the potential goes inside lead(), which all ranks call:
 //
 //     potential.lead([&] { error = check_gradient(*potential.clone(), theta).error; });  // rank 0 has the error
 //
 // If f() throws on rank 0, lead() throws the same there, and a GroupError "rank 0: ..." on the others. If a rank cannot
 // evaluate its items, evaluate() throws a GroupError "rank 3: ..." on rank 0, and the others go on serving. Any other
 // error of a rank that serves, such as memory that the system refused, is a GroupError on all and ends the group.
-// Ctrl-C is left to rank 0 while the others serve.
+// Ranks that serve are not asked to stop: if they have an Interrupt, they ignore Ctrl-C until rank 0 has ended.
 //
 // The leaves of the sum are the blocks of the Spread; for a batch, the blocks that have items of it. They are added up
 // in the order of ordered_sum(). So the bits depend on the number of blocks, but not on the numbers of ranks and

@@ -3,6 +3,7 @@
 #include <pollen/autograd/kernels/reduce.hpp>
 #include <pollen/autograd/rows.hpp>
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/detail/all_gathered.hpp>
 #include <pollen/autograd/support/detail/errors_at.hpp>
 #include <pollen/data/io/detail/hash_text.hpp>
 #include <pollen/nn/training/detail/best_epoch.hpp>
@@ -63,7 +64,6 @@ class Run {
             good_ = Tensor<T>(state_.theta.shape(), state_.theta.values());
             if (state_.step > 0) last_ = record_of(state_.step - 1);
         });
-        const Interrupt interrupt;
         const std::int64_t steps = options_.epochs * per_epoch();
         Progress progress(group_.rank() == 0 ? options_.show : Show::nothing, steps, state_.step);
         if (state_.step > 0 && (state_.step < steps || epoch_is_open()))
@@ -73,6 +73,7 @@ class Run {
                          ": cannot be locked on this file system; make sure that no other run writes to it");
         TrainResult result;
         try {
+            if (!ended() && stopped_at_start()) result.end = End::interrupted;
             while (!ended() && result.end == End::finished) result.end = advance(progress);
             if (ended()) {
                 result.end = End::finished;
@@ -103,7 +104,9 @@ class Run {
     using End = TrainResult::End;
 
     std::int64_t per_epoch() const { return spread_ ? spread_->per_epoch() : batches_.per_epoch(); }
-    bool interrupted() const { return spread_ ? losses_.interrupted : Interrupt::requested(); }
+    bool interrupted() const { return spread_ ? losses_.interrupted : detail::stop_requested(options_.stop); }
+    // Whether a stop was requested before the first step, on any rank.
+    bool stopped_at_start() { return detail::total(group_, detail::stop_requested(options_.stop) ? 1 : 0) > 0; }
 
     // Makes a step and, if it was the last one of its epoch, ends the epoch. A run that was stopped in between goes on
     // with the end of the epoch. Returns why the run has to stop now, or `finished`.
@@ -128,7 +131,8 @@ class Run {
     }
 
     void check_data(const std::string& which, const detail::RunData<T>& data) const {
-        detail::check_run_data<T>(which, data, net_, likelihood_, parameters_, state_.theta.values(), options_.batch);
+        detail::check_run_data<T>(which, data, net_, likelihood_, parameters_, state_.theta.values(), options_.batch,
+                                  options_.stop);
     }
 
     // A run that is resumed leaves the network as it is until it ends.
@@ -297,7 +301,7 @@ class Run {
             const std::int64_t batch = std::clamp<std::int64_t>(options_.batch, 128, 1000);
             mine.stopped = !detail::unless_stopped([&] {
                 mine.evaluation = detail::evaluate_at<T>(state_.theta.values(), parameters_, net_, likelihood_,
-                                                         *validation_, batch, detail::stop_training_if_asked);
+                                                         *validation_, batch, &options_.stop);
             });
             return mine;
         });

@@ -12,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -83,8 +84,11 @@ struct TrainOptions {
     std::optional<Spread> spread = {};
 
     Show show = Show::automatic;
-    // Called after each step and epoch; the run ends if one returns false. At the end of an epoch the network holds the
-    // current parameters; during an epoch it holds those of the epoch before. What they throw leaves train() as it is.
+    // A request to stop, from any thread, ends the run soon. See train().
+    std::stop_token stop = {};
+    // Called after each step and epoch, by the thread that has called train(); the run ends if one returns false. At
+    // the end of an epoch the network holds the current parameters; during an epoch it holds those of the epoch before.
+    // What they throw leaves train() as it is.
     std::function<bool(const StepRecord&)> on_step = {};
     std::function<bool(const EpochRecord&)> on_epoch = {};
 };
@@ -103,9 +107,17 @@ struct TrainResult {
 //
 // over batches, with the priors of priors_of(): the same U that a NetworkPotential has for samplers; for Bayesian
 // layers, their posteriors by the evidence lower bound (KlWeight). Values that are there already are the starting
-// point; parameters without one are initialised. Ctrl-C ends the run after the current step: the network then has the
-// best parameters so far, and `end` says so. Check `end` if you call train() in a loop. A validation that is going on
-// is broken off, and its epoch has no record in `history`; a resumed run makes the validation again.
+// point; parameters without one are initialised.
+//
+// A request to stop, by options.stop, ends the run after the current step: the network then has the best parameters so
+// far, and `end` says so. A validation that is going on is broken off, and its epoch has no record in `history`; a
+// resumed run makes the validation again. A step that averages several samples is broken off between two of them, and a
+// run that begins after the request makes no step. Ctrl-C does the same to all runs while the program has an Interrupt;
+// train() itself leaves signals alone. Check `end` if you call train() in a loop.
+//
+// Several threads may call train() at the same time, each with a network, a likelihood and a checkpoint of its own; the
+// data may be shared. Each run has the bits that it has alone.
+//
 // A loss or parameters that are not finite throw a ValueError, and the network has the parameters of the last epoch
 // that was good; whatever else is thrown, it has the best or latest ones. What a layer, a likelihood, a prior or a
 // schedule of your own throws and is not derived from pollen::Error leaves train() as an Error: `train: message`.
@@ -114,7 +126,7 @@ struct TrainResult {
 // `data`, and all have the same network, likelihood and options; otherwise a GroupError says who has what. All start
 // from the values of rank 0, draw the same batches, and end with the same parameters and the same result.
 // - Rank 0 alone has validation data, reads and writes the checkpoint, calls on_step and on_epoch, and shows progress;
-//   what other ranks have of these does not matter. Ctrl-C on any rank stops all.
+//   what other ranks have of these does not matter. A request to stop, or Ctrl-C, on any rank stops all after the step.
 // - The bits depend on the number of blocks, but not on the number of ranks or threads. With one block they are those
 //   of a run that is not spread. With more, the rows of a batch are sorted by their blocks: random layers give an item
 //   other random numbers, and sums are added in another order. A saved run can be resumed by another number of ranks.

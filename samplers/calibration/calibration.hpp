@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct CalibrationOptions {
     std::int64_t thin = 10;      // steps for one draw: as many as make draws nearly independent
     std::uint64_t seed = 0;
     Show show = Show::automatic;
+    std::stop_token stop = {};  // a request to stop, from any thread, ends the replications that are under way
 };
 
 // The ranks of one quantity: how many draws of a replication are below the value that its data were simulated from.
@@ -59,7 +61,7 @@ struct QuantityRanks {
 struct Calibration {
     std::vector<QuantityRanks> quantities;  // the model's, and the energy U
     std::int64_t replications = 0, draws = 0, bins = 0;
-    bool interrupted = false;  // by Ctrl-C: the replications are those that were finished
+    bool interrupted = false;  // by a request to stop, or Ctrl-C: the replications are those that were finished
 
     // No p-value is below the level (of a right sampler, each is with that probability), and the draws are worth at
     // least 0.1 independent ones each: a chain that stays where it began, at a draw from the posterior, has uniform
@@ -76,6 +78,7 @@ struct GewekeOptions {
     std::int64_t transitions = 1;  // of the sampler for one draw
     std::uint64_t seed = 0;
     Show show = Show::automatic;
+    std::stop_token stop = {};  // a request to stop, from any thread, ends the chains that are under way
 };
 
 // The mean of one test function in both simulations.
@@ -94,7 +97,7 @@ struct GewekeMoment {
 struct GewekeTest {
     std::vector<GewekeMoment> moments;  // mean and mean square of each quantity of the model, and of the energy U
     std::int64_t chains = 0, draws = 0, transitions = 0;
-    bool interrupted = false;  // by Ctrl-C: the chains are those that were finished
+    bool interrupted = false;  // by a request to stop, or Ctrl-C: the chains are those that were finished
 
     // No p-value is below the level, and the chains are worth at least 100 independent draws of each quantity that is
     // not constant.

@@ -47,25 +47,26 @@ void simulate_both(const Simulation<T>& model, const detail::BeginChain<T>& begi
     std::vector<double> values(count);
     out.prior.resize(count * draws);
     out.chain.resize(count * draws);
+    const auto check_stop = [&] { detail::check_stop(o.stop); };
     const auto keep = [&](std::vector<double>& to, std::size_t t, const detail::Simulated<T>& at) {
         detail::tested_values<T>(*at.posterior, at.theta, values);
         for (std::size_t k = 0; k < count; ++k) to[k * draws + t] = values[k];
     };
     for (std::size_t t = 0; t < draws; ++t) {
         keep(out.prior, t, detail::simulate(model, random));
-        detail::check_stop();
+        check_stop();
     }
     for (std::size_t t = 0; t < draws; ++t) {
-        const auto chain = begin(std::move(now.posterior),
-                                 ChainStart<T>{now.theta, fresh_seed(random), number, 0, 0, 1, detail::check_stop});
+        const auto chain =
+            begin(std::move(now.posterior), ChainStart<T>{now.theta, fresh_seed(random), number, 0, 0, 1, check_stop});
         for (std::int64_t k = 0; k < o.transitions; ++k) {
             chain->step();
-            detail::check_stop();
+            check_stop();
         }
         now.theta.assign(chain->position().begin(), chain->position().end());
         now.posterior = detail::simulate_data<T>(model, now.theta, random);
         keep(out.chain, t, now);
-        detail::check_stop();
+        check_stop();
     }
 }
 
@@ -131,9 +132,10 @@ GewekeTest tested(const Simulation<T>& model, const BeginChain<T>& begin, const 
     check(options);
     check_simulation(who, model);
     std::vector<BothDraws> both(static_cast<std::size_t>(options.chains));
-    const std::vector<bool> finished = run_simulations(who, "chain", options.chains, options.show, [&](std::int64_t c) {
-        simulate_both(model, begin, options, static_cast<std::uint32_t>(c), both[static_cast<std::size_t>(c)]);
-    });
+    const std::vector<bool> finished =
+        run_simulations(who, "chain", options.chains, options.show, options.stop, [&](std::int64_t c) {
+            simulate_both(model, begin, options, static_cast<std::uint32_t>(c), both[static_cast<std::size_t>(c)]);
+        });
     GewekeTest result{.moments = {}, .draws = options.draws, .transitions = options.transitions};
     std::vector<BothDraws> done;
     for (std::size_t c = 0; c < both.size(); ++c) {

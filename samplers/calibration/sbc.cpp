@@ -68,18 +68,19 @@ void replicate(const Simulation<T>& model, const detail::BeginChain<T>& begin, c
     const std::size_t count = names.size();
     std::vector<double> true_values(count), values(count);
     detail::tested_values<T>(posterior, truth.theta, true_values);
-    const auto chain = begin(posterior.clone(), ChainStart<T>{std::move(truth.theta), o.seed, replication, o.warmup, 0,
-                                                              1, detail::check_stop});
+    const auto check_stop = [&] { detail::check_stop(o.stop); };
+    const auto chain = begin(posterior.clone(),
+                             ChainStart<T>{std::move(truth.theta), o.seed, replication, o.warmup, 0, 1, check_stop});
     for (std::int64_t t = 0; t < o.warmup; ++t) {
         chain->step();
-        detail::check_stop();
+        check_stop();
     }
     const auto length = static_cast<std::size_t>(o.draws);
     std::vector<double> draws(count * length);  // quantity after quantity
     for (std::size_t t = 0; t < length; ++t) {
         for (std::int64_t k = 0; k < o.thin; ++k) {
             chain->step();
-            detail::check_stop();
+            check_stop();
         }
         detail::tested_values<T>(posterior, chain->position(), values);
         for (std::size_t q = 0; q < count; ++q) draws[q * length + t] = values[q];
@@ -188,7 +189,7 @@ Calibration calibrated(const Simulation<T>& model, const BeginChain<T>& begin, c
     std::vector<std::vector<std::string>> names(n);
     std::vector<std::vector<Ranked>> found(n);
     const std::vector<bool> finished =
-        run_simulations(who, "replication", options.replications, options.show, [&](std::int64_t r) {
+        run_simulations(who, "replication", options.replications, options.show, options.stop, [&](std::int64_t r) {
             const auto at = static_cast<std::size_t>(r);
             replicate(model, begin, options, static_cast<std::uint32_t>(r), names[at], found[at]);
         });

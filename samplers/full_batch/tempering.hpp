@@ -38,8 +38,8 @@ namespace pollen {
 // gradients. Ranks beyond the number of rungs have nothing to do. Chains take turns, each on all ranks.
 //
 // If the ranks do not agree on model, data, sampler or options, all throw a GroupError before the first step. If a rank
-// throws in a move, rank 0 throws the RunError "...: rank 2: ...", and the others a GroupError "rank 0: ...". Ctrl-C is
-// left to rank 0, which stops in a trajectory of its own; a rank that helps ends its moves of that step first.
+// throws in a move, rank 0 throws the RunError "...: rank 2: ...", and the others a GroupError "rank 0: ...". Rank 0
+// alone is asked to stop, and stops in a trajectory of its own; a rank that helps ends its moves of that step first.
 struct Tempering {
     enum class Kernel { hmc, metropolis };
     std::vector<double> temperatures = {1, 2, 4, 8};  // t_k: 1 first, rising

@@ -3,7 +3,7 @@
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/support/detail/all_gathered.hpp>
 #include <pollen/autograd/support/detail/errors_at.hpp>
-#include <pollen/autograd/support/interrupt.hpp>
+#include <pollen/autograd/support/detail/stop_requested.hpp>
 #include <pollen/autograd/support/version.hpp>
 #include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/run/detail/chain_results.hpp>
@@ -25,7 +25,9 @@ constexpr double slice = 0.2;  // seconds that a thread stays with one chain whi
 
 class Run {
   public:
-    explicit Run(RunPlan plan) : plan_(std::move(plan)), group_(plan_.group()) {}
+    // If on_draw throws, its exception goes to `unchanged`, too.
+    Run(RunPlan plan, std::exception_ptr& unchanged)
+        : plan_(std::move(plan)), group_(plan_.group()), unchanged_(unchanged) {}
 
     Draws operator()(std::vector<std::unique_ptr<AnyChain>> chains) {
         const RunOptions& o = plan_.options;
@@ -40,7 +42,8 @@ class Run {
             for (std::int64_t c = 0; c < std::ssize(chains); ++c)
                 runners_.emplace_back(plan_, static_cast<std::uint32_t>(plan_.first_own() + c),
                                       std::move(chains[static_cast<std::size_t>(c)]),
-                                      o.keep ? values_.fresh_data() + c * block : nullptr);
+                                      o.keep ? values_.fresh_data() + c * block : nullptr,
+                                      reporter(static_cast<std::size_t>(c)));
             begin_all();
         });
         if (!o.directory.empty()) disk_ = total(group_, disk());
@@ -118,7 +121,6 @@ class Run {
 
     // Runs all chains to their end, or until the run is stopped.
     Draws draw() {
-        const Interrupt interrupt;
         const std::vector<std::int64_t> first = all_gathered(group_, steps());
         RunProgress progress(is_root() ? plan_.options.show : Show::nothing, first, plan_.steps(),
                              plan_.first_chain + 1);
@@ -166,7 +168,7 @@ class Run {
     // What the other ranks are told.
     RunNews news() {
         const std::lock_guard lock(mutex_);
-        RunNews mine{.stop = stop_ || Interrupt::requested(), .unfinished = unfinished_};
+        RunNews mine{.stop = stop_ || stop_requested(plan_.options.stop), .unfinished = unfinished_};
         if (error_) mine.failed = plan_.shares.first(group_.rank()) + static_cast<std::int64_t>(failed_);
         return mine;
     }
@@ -176,6 +178,7 @@ class Run {
         const RunOptions& o = plan_.options;
         std::string message;
         std::exception_ptr cause;
+        if (on_draw_error_ == error_ && group_.size() == 1) unchanged_ = on_draw_error_;
         if (end.failed != RunNews::nobody) {
             const int rank = plan_.shares.owner(end.failed);
             const std::string text = group_.broadcast(error_ ? what_of(error_) : std::string(), rank);
@@ -239,6 +242,24 @@ class Run {
         }
     }
 
+    // What chain `c` of this rank calls after each draw: on_draw, for one chain at a time. If on_draw throws, the chain
+    // is stopped with the others, and on_draw is not called again.
+    ChainRunner::Report reporter(std::size_t c) {
+        if (!plan_.options.on_draw) return {};
+        return [this, c](const DrawRecord& draw) {
+            const std::lock_guard lock(on_draw_mutex_);
+            if (on_draw_error_) return;
+            attempt(c, [&] {
+                try {
+                    if (!plan_.options.on_draw(draw)) stop_ = true;
+                } catch (...) {
+                    on_draw_error_ = std::current_exception();
+                    throw;
+                }
+            });
+        };
+    }
+
     // Calls f(). If it throws, the first error of the run is kept, and the run is stopped. Returns false then.
     template <class F>
     bool attempt(std::size_t chain, const F& f) {
@@ -256,8 +277,10 @@ class Run {
         }
     }
 
-    // After an error in a chain, or Ctrl-C, on this rank or another.
-    bool stopped() const { return stop_.load(std::memory_order_relaxed) || Interrupt::requested() || watch_->stop(); }
+    // After an error in a chain, or a request to stop, on this rank or another.
+    bool stopped() const {
+        return stop_.load(std::memory_order_relaxed) || stop_requested(plan_.options.stop) || watch_->stop();
+    }
     bool closed(std::size_t c) const { return std::find(closed_.begin(), closed_.end(), c) != closed_.end(); }
 
     // The draws of all chains on rank 0.
@@ -294,6 +317,9 @@ class Run {
     std::exception_ptr error_;
     std::size_t failed_ = 0;
     std::atomic<bool> stop_ = false, unfinished_ = false;
+    std::mutex on_draw_mutex_;
+    std::exception_ptr on_draw_error_;  // what on_draw has thrown
+    std::exception_ptr& unchanged_;
     const RunWatch* watch_ = nullptr;  // while chains run
 };
 
@@ -340,6 +366,7 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
     };
     Draws draws;
     draws.elsewhere = true;  // unless this rank leads
+    std::exception_ptr of_on_draw;
     const auto run = [&](RunPlan plan) {
         std::vector<std::unique_ptr<AnyChain>> chains;
         plan.group().together([&] {
@@ -347,7 +374,7 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
                 chains.push_back(
                     make_chain(potential, begin, options, static_cast<std::uint32_t>(plan.first_own() + c)));
         });
-        draws = Run(std::move(plan))(std::move(chains));
+        draws = Run(std::move(plan), of_on_draw)(std::move(chains));
     };
     const char* const here = "run_chains";
     try {
@@ -363,6 +390,9 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
         }
     } catch (const DomainError& error) {
         if (spread || shared) throw GroupError(error.what());  // what one rank has thrown in together()
+        throw;
+    } catch (const RunError&) {
+        if (of_on_draw) std::rethrow_exception(of_on_draw);
         throw;
     }
     return draws;

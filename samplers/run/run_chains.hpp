@@ -11,11 +11,22 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace pollen {
+
+// A draw that is kept, for callbacks.
+struct DrawRecord {
+    std::int64_t chain = 0;          // 1, 2, ..., as the files are numbered
+    std::int64_t draw = 0;           // 1, 2, ... of this chain
+    std::span<const double> values;  // in the order of Draws::names(); they last as long as the call
+    double weight = 1;               // in averages
+    StepStatistics statistics;       // of the step that made the draw
+};
 
 struct RunOptions {
     std::int64_t chains = 4;
@@ -49,6 +60,15 @@ struct RunOptions {
     std::uint64_t max_memory = std::uint64_t{4} << 30;
 
     Show show = Show::automatic;
+    // A request to stop, from any thread, ends the run soon. See run_chains().
+    std::stop_token stop = {};
+    // Called after each draw that is kept, so not in the warm-up; the run ends if it returns false. The thread of the
+    // chain calls it, one at a time, and other chains that have a draw wait meanwhile. The draws of a chain come in
+    // their order; the order among chains is not defined. Each draw is reported once, also those that other chains have
+    // made meanwhile if the run ends here, and a run that is resumed reports new draws alone. What it throws leaves
+    // run_chains() as it is, when all chains are stopped and saved. With a group each rank reports the draws of the
+    // chains that it runs; on_draw must not use the group then, and what it throws is the error of the chain.
+    std::function<bool(const DrawRecord&)> on_draw = {};
 
     // Run the chains first_chain to last_chain alone, as one of several jobs with the same directory: 5 and 8 of 16,
     // for example. They are numbered from 1, as the files are; 0 and 0: all. Each chain has the same draws and
@@ -93,18 +113,25 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
 //     const Draws draws = run_chains(schools, Nuts{}, {.seed = 1, .directory = "schools"});
 //     std::cout << summary(draws);
 //
-// The draws depend on the seed, not on the number of threads. After Ctrl-C each chain stops after its last complete
-// step, and run_chains returns what was drawn, with `interrupted` set. Everything that it throws derives from Error.
+// The draws depend on the seed, not on the number of threads. Everything that it throws derives from Error, except for
+// what on_draw throws.
+//
+// After a request to stop, by options.stop, each chain makes no further step: a step of many gradients is broken off,
+// the chain is where it was before, and run_chains returns what was drawn, with `interrupted` set. Ctrl-C does the same
+// to all runs while the program has an Interrupt; run_chains itself leaves signals alone.
+//
+// Several threads may call run_chains at the same time, each with a directory of its own; the potential may be shared.
+// Each run has the bits that it has alone.
 //
 // With a group, run_chains is a call of the whole group: all ranks make it with the same potential, sampler and
 // options, and no other call of the group before it returns. Each rank runs a part of the chains. Draws and files are
 // the same as those of one process, except for the recorded seconds. Rank 0 returns all draws, and says how far the
-// chains are. On the other ranks Draws::elsewhere is set, and there are neither chains nor values. Ctrl-C on one rank
-// stops all.
+// chains are. On the other ranks Draws::elsewhere is set, and there are neither chains nor values. A request to stop,
+// or Ctrl-C, on one rank stops all.
 //
 // `directory` may have another name on each rank. If it is not the one of rank 0, as on machines without a common file
-// system, the chains of that rank write to its own; at the end, also after Ctrl-C and errors, their files are copied to
-// rank 0, unless it has them already. A run that is resumed begins by copying the files of each chain from the rank
+// system, the chains of that rank write to its own; at the end, also of a run that is stopped, their files are copied
+// to rank 0, unless it has them already. A run that is resumed begins by copying the files of each chain from the rank
 // that has got furthest with it to the rank that runs it now. max_memory counts what one rank needs; rank 0 has the
 // values of all chains.
 //
@@ -113,7 +140,8 @@ Draws run_chains_of(const Potential<T>& potential, const BeginChain<T>& begin, c
 // options.
 //
 // With a SpreadPotential all ranks call it, too, without the option `group`: rank 0 runs the chains, one after the
-// other, a while each, and has the draws. On all ranks `interrupted` says whether the run was stopped.
+// other, a while each, and has the draws. Rank 0 alone is asked to stop, and reports draws. On all ranks `interrupted`
+// says whether the run was stopped.
 template <Real T, class S>
 requires SamplerOf<S, T> Draws run_chains(const Potential<T>& potential, const S& sampler,
                                           const RunOptions& options = {}) {

@@ -98,6 +98,34 @@ BOOST_AUTO_TEST_CASE(callers_at_the_same_time) {
     BOOST_TEST(met == 2);
 }
 
+// While a thread is limited to itself, the loop of another one has two threads.
+BOOST_AUTO_TEST_CASE(a_limit_is_that_of_its_caller) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point deadline = Clock::now() + std::chrono::minutes(1);  // without it, a fault would not end
+    const auto wait_until = [&](const auto& done) {
+        while (!done() && Clock::now() < deadline) std::this_thread::yield();
+    };
+    std::atomic<bool> limited = false, over = false;
+    std::thread other([&] {
+        with_threads(1, [&] {
+            limited = true;
+            wait_until([&] { return over.load(); });
+        });
+    });
+    wait_until([&] { return limited.load(); });
+    std::atomic<int> inside = 0, met = 0;
+    with_threads(2, [&] {
+        parallel_for(2, 1, [&](std::int64_t, std::int64_t) {
+            ++inside;
+            wait_until([&] { return inside == 2; });
+            met += inside == 2;
+        });
+    });
+    over = true;
+    other.join();
+    BOOST_TEST(met == 2);
+}
+
 BOOST_AUTO_TEST_CASE(background_work_is_done_once_and_can_be_waited_for_anywhere) {
     for (const int threads : {1, 2, 8})
         with_threads(threads, [&] {

@@ -10,8 +10,7 @@ function(build_and_run kind)
     run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${CMAKE_CURRENT_LIST_DIR}/${kind} -B ${WORK}/${kind}
         -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=Debug -D CMAKE_EXPORT_COMPILE_COMMANDS=ON ${ARGN})
     run(${CMAKE_COMMAND} --build ${WORK}/${kind} --parallel 2)
-    file(GLOB programs RELATIVE ${CMAKE_CURRENT_LIST_DIR} ${CMAKE_CURRENT_LIST_DIR}/main.cpp
-         ${CMAKE_CURRENT_LIST_DIR}/own_*.cpp)
+    file(GLOB programs RELATIVE ${CMAKE_CURRENT_LIST_DIR} ${CMAKE_CURRENT_LIST_DIR}/*.cpp)
     foreach(program ${programs})
         cmake_path(GET program STEM name)
         if(EXISTS ${WORK}/${kind}/${name})

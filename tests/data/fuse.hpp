@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/data/io/detail/file_calls.hpp>
 
 #include <atomic>
@@ -16,6 +17,25 @@ inline struct Fuse {
 } fuse;
 
 inline void burn() { std::raise(fuse.signal); }
+
+// While it lives, the fuse stops runs, as Ctrl-C does, at an evaluation.
+class StoppingFuse {
+  public:
+    explicit StoppingFuse(std::int64_t evaluation, int signal = SIGINT) {
+        fuse.evaluations = 0;
+        fuse.evaluation = evaluation;
+        fuse.signal = signal;
+    }
+    ~StoppingFuse() {
+        fuse.evaluation = -1;
+        fuse.signal = SIGKILL;
+    }
+    StoppingFuse(const StoppingFuse&) = delete;
+    StoppingFuse& operator=(const StoppingFuse&) = delete;
+
+  private:
+    const Interrupt interrupt_;
+};
 
 // Calls of the file system that do half of what they should, and then the process is gone; or all of it. What was
 // written survives the process, if not the machine, without being flushed to the disk, which would take its time.

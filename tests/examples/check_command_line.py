@@ -3,12 +3,13 @@
 
 What every example has in common: --help lists its options with their defaults, and what is wrong with a command is said
 in one line that names the way out, with exit code 2. Without gnuplot the numbers of a figure stay, and what a stopped
-run keeps is not used with other data.
+run keeps is not used with other data. A signal stops an example, which says how it goes on.
 """
 
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -190,13 +191,37 @@ def faults_with_a_damaged_cache(program):
                 yield f"with a damaged cache, {arguments}: exit code {run.returncode}, {run.stderr!r}, not {says!r}"
 
 
+# The example would run for ever. The signal comes when it has said what it is.
+def faults_after_a_signal(program):
+    name = Path(program).name
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with tempfile.TemporaryDirectory() as out:
+            command = [program, "--epochs", str(BILLION), "--hidden", "2", "--out", out]
+            with subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # who starts the tests may ignore it
+            ) as run:
+                run.stdout.readline()
+                run.send_signal(number)
+                try:
+                    errors = run.communicate(timeout=60)[1]
+                finally:
+                    run.kill()
+            expected = f"\n{name}: stopped. The same command goes on from here, with --new it begins anew.\n"
+            if run.returncode != 130 or not errors.endswith(expected):
+                yield f"after signal {number}: exit code {run.returncode}, {errors!r} instead of {expected!r}"
+
+
 def main():
     programs = sys.argv[1:]
     faults = [f"{program}: {fault}" for program in programs for fault in faults_of(program)]
     for program in programs:
         further = {
             "linear_regression": [faults_with_a_strange_name, faults_without_gnuplot],
-            "mnist_mlp": [faults_with_other_data],
+            "mnist_mlp": [faults_with_other_data, faults_after_a_signal],
             "mnist_bayes_by_backprop": [faults_with_a_damaged_cache],
             "mnist_ood": [faults_with_a_damaged_cache],
             "mnist_sampler_race": [faults_with_a_damaged_cache],

@@ -41,12 +41,11 @@ void check_same(Group& group, const std::string& directory, const std::string& o
 // A signal to one rank stops all, and the run goes on. The ranks have directories of their own.
 void check_stop(Group& group, const std::string& directory, const std::string& own) {
     const std::string mine = directory + "/" + std::to_string(group.rank());
-    fuse.evaluations = 0;
-    fuse.evaluation = group.rank() == std::min(group.size(), five) - 1 ? 100 : -1;
-    fuse.signal = SIGTERM;
-    const Draws cut = run(options_of(mine, &group), Kind::nuts);
-    fuse.evaluation = -1;
-    require(cut.interrupted, "all ranks are interrupted");
+    const bool signalled = group.rank() == std::min(group.size(), five) - 1;
+    {
+        const StoppingFuse stopping(signalled ? 100 : -1, SIGTERM);
+        require(run(options_of(mine, &group), Kind::nuts).interrupted, "all ranks are interrupted");
+    }
     check_same(group, mine, own);
 }
 

@@ -10,6 +10,7 @@
 #include <pollen/autograd/mpi/detail/mpi_group.hpp>
 #include <pollen/autograd/mpi/run_mpi.hpp>
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/samplers/full_batch/hmc.hpp>
 #include <pollen/samplers/minibatch/sghmc.hpp>
 #include <pollen/samplers/run/run_chains.hpp>
@@ -102,6 +103,7 @@ struct Signals final : Layer<Signals, float> {
 void check_stop(Group& group) {
     const SpreadCase c("stop", Sequential{Signals(group.rank() == group.size() - 1), Dense(36, 3)},
                        {.epochs = 100, .batch = 16, .seed = 5, .show = Show::nothing});
+    const Interrupt interrupt;
     const SpreadEnd end = train_case(c, &group);
     require(end.result.end == TrainResult::End::interrupted, "all ranks are interrupted");
     require(end.result.steps > 0 && end.result.steps < 20, std::to_string(end.result.steps) + " steps");

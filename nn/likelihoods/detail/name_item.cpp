@@ -6,7 +6,7 @@ namespace pollen::detail {
 
 template <Real T>
 void find_item(const Module<T>& net, const Likelihood<T>& likelihood, const Parameters<T>& parameters,
-               std::span<const T> theta, const Dataset<T>& data, std::int64_t first) {
+               std::span<const T> theta, const Dataset<T>& data, std::int64_t first, const std::stop_token& stop) {
     Tape<T> tape(Recording::off);
     Pass<T> pass(tape, parameters);
     find_refused_item(
@@ -17,12 +17,12 @@ void find_item(const Module<T>& net, const Likelihood<T>& likelihood, const Para
             pass.restart({}, theta);
             likelihood.log_prob(pass, net(pass, tape.borrow(one.inputs)), one);
         },
-        first);
+        first, stop);
 }
 
 #define POLLEN_INSTANTIATE(T)                                                                                 \
     template void find_item(const Module<T>&, const Likelihood<T>&, const Parameters<T>&, std::span<const T>, \
-                            const Dataset<T>&, std::int64_t);
+                            const Dataset<T>&, std::int64_t, const std::stop_token&);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)
 

@@ -13,11 +13,11 @@ Var<T> BatchLoss<T>::cost(const Dataset<T>& rows, std::int64_t items, std::span<
     Var<T> loss;
     cost_ = 0;
     for (std::int64_t k = 0; k < options_.samples; ++k) {
-        if (k > 0 && !options_.spread) stop_training_if_asked();  // ranks stop together, after the step
+        if (k > 0 && !options_.spread) stop_training_if_asked(options_.stop);  // ranks stop together, after the step
         pass_.next_sample();
-        const Var<T> nll =
-            name_item<T>(net_, likelihood_, pass_.parameters(), theta, data_.data, log_prob, data_.first) *
-            (-1 / (n * samples));
+        const Var<T> nll = name_item<T>(net_, likelihood_, pass_.parameters(), theta, data_.data, log_prob, data_.first,
+                                        options_.stop) *
+                           (-1 / (n * samples));
         cost_ += static_cast<double>(nll.item());
         loss = k == 0 ? nll : loss + nll;
     }

@@ -35,7 +35,7 @@ void check_targets(const Likelihood<T>& likelihood, const Shape& outputs, const 
 template <Real T>
 void check_run_data(const std::string& which, const RunData<T>& run, const Module<T>& net,
                     const Likelihood<T>& likelihood, const Parameters<T>& parameters, std::span<const T> theta,
-                    std::int64_t batch) {
+                    std::int64_t batch, const std::stop_token& stop) {
     const Dataset<T>& data = run.data;
     data.check();
     if (data.size() == 0) throw ShapeError("train: the validation data are empty");
@@ -43,7 +43,7 @@ void check_run_data(const std::string& which, const RunData<T>& run, const Modul
     const Dataset<T> some = data.view(0, std::min(batch, data.size()));
     const Tensor<T> outputs = name_item(
         net, likelihood, parameters, theta, data, [&] { return predict(net, parameters, theta, some.inputs); },
-        run.first);
+        run.first, stop);
     try {
         check_targets(likelihood, outputs.shape(), run);
     } catch (const ShapeError& error) {
@@ -55,7 +55,7 @@ void check_run_data(const std::string& which, const RunData<T>& run, const Modul
 
 #define POLLEN_INSTANTIATE(T)                                                                                   \
     template void check_run_data(const std::string&, const RunData<T>&, const Module<T>&, const Likelihood<T>&, \
-                                 const Parameters<T>&, std::span<const T>, std::int64_t);
+                                 const Parameters<T>&, std::span<const T>, std::int64_t, const std::stop_token&);
 POLLEN_INSTANTIATE(float)
 POLLEN_INSTANTIATE(double)
 

@@ -1,7 +1,7 @@
 #include <pollen/nn/training/detail/spread_step.hpp>
 
 #include <pollen/autograd/ordered_sum.hpp>
-#include <pollen/autograd/support/interrupt.hpp>
+#include <pollen/autograd/support/detail/stop_requested.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,6 +21,7 @@ SpreadStep<T>::SpreadStep(const Module<T>& net, const Likelihood<T>& likelihood,
                           const TrainOptions& options, const Spread& spread, Pass<T>& pass)
     : data_(data),
       spread_(spread),
+      stop_(options.stop),
       pass_(pass),
       loss_(net, likelihood, data, options, pass),
       batches_(data.data, spread_, {options.batch, options.draw, options.seed, options.augmentation}),
@@ -43,7 +44,7 @@ auto SpreadStep<T>::operator()(std::int64_t step, PassOptions how, std::span<con
         error = std::current_exception();
         leaves_[failed_column] = 1;
     }
-    leaves_[interrupted_column] = Interrupt::requested() ? 1 : 0;
+    leaves_[interrupted_column] = stop_requested(stop_) ? 1 : 0;
     ordered_sum<double>(group, spread_.shares(), leaves_, sum);
     if (sum[failed_column] > 0)
         group.together([&] {

@@ -4,6 +4,7 @@
 #include <pollen/nn/training/detail/batch_loss.hpp>
 
 #include <functional>
+#include <stop_token>
 #include <vector>
 
 namespace pollen::detail {
@@ -44,6 +45,7 @@ class SpreadStep {
 
     const RunData<T> data_;
     const Spread spread_;
+    const std::stop_token stop_;
     Pass<T>& pass_;
     BatchLoss<T> loss_;
     SpreadBatches<T> batches_;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <pollen/autograd/support/detail/stop_requested.hpp>
 #include <pollen/autograd/support/error.hpp>
-#include <pollen/autograd/support/interrupt.hpp>
 
 namespace pollen::detail {
 
@@ -12,9 +12,9 @@ struct TrainingStopped : Error {
 
 [[noreturn]] inline void stop_training() { throw TrainingStopped(); }
 
-// Throws after Ctrl-C.
-inline void stop_training_if_asked() {
-    if (Interrupt::requested()) stop_training();
+// Throws if the run with this token is to end.
+inline void stop_training_if_asked(const std::stop_token& stop) {
+    if (stop_requested(stop)) stop_training();
 }
 
 // Calls f(). Returns false if it was stopped.

@@ -3,8 +3,8 @@
 #include <pollen/autograd/math.hpp>
 #include <pollen/autograd/parallel.hpp>
 #include <pollen/autograd/support/checks.hpp>
+#include <pollen/autograd/support/detail/stop_requested.hpp>
 #include <pollen/autograd/support/error.hpp>
-#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/samplers/detail/rethrow.hpp>
 #include <pollen/samplers/draws/draws.hpp>
 
@@ -24,8 +24,8 @@ struct SimulationStopped : Error {
 
 }  // namespace
 
-void check_stop() {
-    if (Interrupt::requested()) throw SimulationStopped();
+void check_stop(const std::stop_token& stop) {
+    if (stop_requested(stop)) throw SimulationStopped();
 }
 
 void check_same_names(const char* who, const char* unit, std::size_t number, const std::vector<std::string>& names,
@@ -41,8 +41,7 @@ void check_same_names(const char* who, const char* unit, std::size_t number, con
 }
 
 std::vector<bool> run_simulations(const char* who, const char* unit, std::int64_t n, Show show,
-                                  const std::function<void(std::int64_t)>& work) {
-    const Interrupt interrupt;
+                                  const std::stop_token& stop, const std::function<void(std::int64_t)>& work) {
     Progress progress(show, n);
     std::mutex mutex;
     std::vector<bool> finished(static_cast<std::size_t>(n));
@@ -51,7 +50,7 @@ std::vector<bool> run_simulations(const char* who, const char* unit, std::int64_
     std::atomic<std::int64_t> failed = n;  // the lowest so far; what is below it goes on
     parallel_for(n, 1, [&](std::int64_t first, std::int64_t end) {
         for (std::int64_t k = first; k < end; ++k) {
-            if (k > failed || Interrupt::requested()) continue;
+            if (k > failed || stop_requested(stop)) continue;
             try {
                 work(k);
                 const std::lock_guard lock(mutex);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,12 @@
 namespace pollen::detail {
 
 // Calls work(0), ..., work(n - 1) on all threads, and shows how far it is: "replication 200/1000". Work that throws is
-// an error, `who: replication 17: ...`, that of the lowest number at any number of threads. After Ctrl-C nothing is
-// begun any more, and work ends where it calls check_stop(). Says which numbers are finished.
+// an error, `who: replication 17: ...`, that of the lowest number at any number of threads. After a request to stop, or
+// Ctrl-C, nothing is begun any more, and work ends where it calls check_stop(). Says which numbers are finished.
 std::vector<bool> run_simulations(const char* who, const char* unit, std::int64_t n, Show show,
-                                  const std::function<void(std::int64_t)>& work);
-// Leaves the work after Ctrl-C, by an exception that run_simulations catches.
-void check_stop();
+                                  const std::stop_token& stop, const std::function<void(std::int64_t)>& work);
+// Leaves the work if it is to stop, by an exception that run_simulations catches.
+void check_stop(const std::stop_token& stop);
 
 // Throws unless simulation `number`, counted from 0, has the quantities of the first one.
 void check_same_names(const char* who, const char* unit, std::size_t number, const std::vector<std::string>& names,

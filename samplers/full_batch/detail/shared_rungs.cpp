@@ -1,7 +1,6 @@
 #include <pollen/samplers/full_batch/detail/shared_rungs.hpp>
 
 #include <pollen/autograd/support/detail/leading.hpp>
-#include <pollen/autograd/support/interrupt.hpp>
 
 #include <exception>
 #include <utility>
@@ -63,7 +62,6 @@ void SharedRungs<T>::end(bool failed) {
 
 template <Real T>
 void SharedRungs<T>::serve(Potential<T>& potential) {
-    const Interrupt left_to_rank_0;
     for (;;) {
         const Order order = exchange({}, served_);
         if (order.what == Order::done) return;

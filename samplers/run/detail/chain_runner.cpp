@@ -19,8 +19,9 @@ struct Stopped : Error {
 
 double pause_after_flush(double seconds) { return std::max(1.0, 20 * seconds); }
 
-ChainRunner::ChainRunner(const RunPlan& plan, std::uint32_t chain, std::unique_ptr<AnyChain> any, double* values)
-    : plan_(&plan), chain_(chain), any_(std::move(any)), values_(values) {
+ChainRunner::ChainRunner(const RunPlan& plan, std::uint32_t chain, std::unique_ptr<AnyChain> any, double* values,
+                         Report report)
+    : plan_(&plan), chain_(chain), any_(std::move(any)), values_(values), report_(std::move(report)) {
     record_.chain = chain + std::int64_t{1};
     record_.reserve(plan.options.draws);
     if (!values) row_.resize(static_cast<std::size_t>(plan.value_count));
@@ -38,8 +39,8 @@ void ChainRunner::begin() {
     facts_ = any_->facts();
 }
 
-// Writes the present position to memory, if it is a draw, and as a row of the file.
-void ChainRunner::add_row(const StepStatistics& statistics, bool draw) {
+// Writes the present position to memory, if it is a draw, and as a row of the file. Returns what there is to report.
+DrawRecord ChainRunner::add_row(const StepStatistics& statistics, bool draw) {
     double* to = draw && values_ ? values_ + record_.draws() * plan_->value_count : nullptr;
     if (!to) {
         row_.resize(static_cast<std::size_t>(plan_->value_count));
@@ -63,6 +64,8 @@ void ChainRunner::add_row(const StepStatistics& statistics, bool draw) {
         plan_->rows.append(text_, facts_, statistics, weight, values);
         if (text_.size() > most_text) append_rows();
     }
+    return {
+        .chain = record_.chain, .draw = record_.draws(), .values = values, .weight = weight, .statistics = statistics};
 }
 
 double ChainRunner::step_size_now() const {
@@ -117,8 +120,9 @@ bool ChainRunner::step() {
     state_.deep_steps += facts_.max_tree_depth > 0 && s.tree_depth >= facts_.max_tree_depth;
     state_.gradients += s.gradients;
     if ((state_.steps - o.warmup) % o.thin != 0) return true;
-    add_row(s, true);
+    const DrawRecord draw = add_row(s, true);
     ++state_.draws;
+    if (report_) report_(draw);
     return true;
 }
 

@@ -17,8 +17,11 @@ namespace pollen::detail {
 // One chain of a run, with its file of draws and its saved state.
 class ChainRunner {
   public:
-    // Draws go to `values`, value_count numbers each, unless it is null.
-    ChainRunner(const RunPlan& plan, std::uint32_t chain, std::unique_ptr<AnyChain> any, double* values);
+    using Report = std::function<void(const DrawRecord&)>;
+
+    // Draws go to `values`, value_count numbers each, unless it is null. Calls report() after each draw, unless it is
+    // empty.
+    ChainRunner(const RunPlan& plan, std::uint32_t chain, std::unique_ptr<AnyChain> any, double* values, Report report);
 
     // Begins the chain.
     void begin();
@@ -62,7 +65,7 @@ class ChainRunner {
     bool step();
     void add_energy(double hamiltonian);
     void visit(StateVisitor& visitor, TemperatureSums& temperature);
-    void add_row(const StepStatistics& statistics, bool draw);
+    DrawRecord add_row(const StepStatistics& statistics, bool draw);
     void append_rows();
     void flush();
     void end_file(bool after_error);
@@ -83,6 +86,7 @@ class ChainRunner {
     std::uint32_t chain_;
     std::unique_ptr<AnyChain> any_;
     double* values_;
+    Report report_;
     ChainFacts facts_;
     std::vector<double> row_;
     std::string text_;  // rows that are not in the file yet

@@ -21,14 +21,14 @@ namespace pollen::detail {
 struct RunNews {
     static constexpr std::int64_t nobody = std::numeric_limits<std::int64_t>::max();
 
-    bool stop = false;             // after Ctrl-C, or an error
+    bool stop = false;             // after a request to stop, or an error
     bool unfinished = false;       // a chain has been stopped
     std::int64_t failed = nobody;  // the lowest number of a chain that is known to have thrown
 };
 
-// A thread that calls the group about every 0.2 seconds until the chains of all ranks are done: it takes Ctrl-C and
-// errors from rank to rank, and the progress of all chains to rank 0. Nobody else uses the group meanwhile. A group of
-// one needs no thread.
+// A thread that calls the group about every 0.2 seconds until the chains of all ranks are done: it takes requests to
+// stop and errors from rank to rank, and the progress of all chains to rank 0. Nobody else uses the group meanwhile. A
+// group of one needs no thread.
 class RunWatch {
   public:
     // `mine` returns what this rank has to tell. The progress has all chains, and this rank sends what it says of its

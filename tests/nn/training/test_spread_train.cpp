@@ -31,6 +31,19 @@ auto on_ranks(int ranks, const F& f) {
     return results;
 }
 
+// Requests a stop in its evaluation number 8, which is in the middle of a run.
+struct Asking final : Layer<Asking, float> {
+    explicit Asking(std::stop_source* to_ask) : source(to_ask) {}
+    Var<float> forward(Pass<float>&, Var<float> x) const override {
+        if (source && ++evaluations == 8) source->request_stop();
+        return x;
+    }
+    static void members(auto&, auto&) {}
+    std::string describe() const override { return "Asking"; }
+    std::stop_source* source;
+    mutable int evaluations = 0;
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(same_bits_on_any_number_of_ranks_and_threads) {
@@ -201,9 +214,28 @@ BOOST_AUTO_TEST_CASE(callbacks_are_those_of_rank_0) {
     BOOST_TEST(others == 0);
 }
 
+// A request on one rank stops all, after the step or before the first one.
+BOOST_AUTO_TEST_CASE(the_token_of_one_rank_stops_all) {
+    for (const int asked : {0, 2})
+        for (const bool early : {false, true}) {
+            const auto ends = on_ranks(3, [&](Group& group) {
+                std::stop_source source;
+                if (early && group.rank() == asked) source.request_stop();
+                const SpreadCase c("stop", Sequential{Asking(group.rank() == asked ? &source : nullptr), Dense(36, 3)},
+                                   {.epochs = 100, .batch = 16, .seed = 5, .show = Show::nothing});
+                return train_case(c, &group, 7, [&](TrainOptions& o) { o.stop = source.get_token(); });
+            });
+            for (const SpreadEnd& end : ends) {
+                BOOST_TEST((end.result.end == TrainResult::End::interrupted));
+                BOOST_TEST((early ? end.result.steps == 0 : end.result.steps > 0 && end.result.steps < 20));
+                BOOST_TEST((end.bits() == ends[0].bits()));
+            }
+        }
+}
+
 // Threads share the signal. tests/mpi/check_mpi.cpp sends one to a single rank.
 BOOST_AUTO_TEST_CASE(ctrl_c_stops_after_the_step) {
-    const Interrupt interrupt;  // lives longer than those of the ranks
+    const Interrupt interrupt;
     const auto ends = on_ranks(3, [&](Group& group) {
         return train_case(case_of("Sgd, dropout"), &group, 7,
                           [&](TrainOptions& o) {

@@ -2,6 +2,7 @@
 #include "../../support.hpp"
 
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/data/formats/safetensors.hpp>
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
@@ -253,6 +254,7 @@ BOOST_AUTO_TEST_CASE(ctrl_c_ends_the_run_and_keeps_the_best) {
     };
     Sequential<double> net = network();
     auto likelihood = Gaussian<double>::known(0.5);
+    const Interrupt interrupt;
     const TrainResult result = pollen::train(net, likelihood, data, run, &validation);
     BOOST_TEST((result.end == TrainResult::End::interrupted));
     BOOST_TEST(result.steps == 30);

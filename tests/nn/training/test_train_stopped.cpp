@@ -1,4 +1,5 @@
 #include "../../data/temporary_directory.hpp"
+#include "../../stopper.hpp"
 #include "../../support.hpp"
 
 #include <pollen/nn/layers.hpp>
@@ -6,20 +7,15 @@
 #include <pollen/nn/training/train.hpp>
 #include <pollen/nn/variational/bayes.hpp>
 
-#include <csignal>
+#include <atomic>
 
 using namespace pollen;
 using namespace pollen::test;
 
-// Ctrl-C in the middle of a step or of a validation.
+// A request to stop in the middle of a step or of a validation.
 BOOST_AUTO_TEST_SUITE(train_stopped)
 
 namespace {
-
-// Evaluations of a network, which sends a signal at one of them.
-struct Signals {
-    std::int64_t evaluations = 0, at = -1;
-};
 
 struct Result {
     TrainResult train;
@@ -37,21 +33,27 @@ class StoppableRun {
                          .samples = 3,
                          .show = Show::nothing};
     bool validates = true;
+    bool by_token = false;
 
-    // Sends a signal at evaluation `at`, counted from 1; -1: at none.
+    // Is asked to stop at evaluation `at`, counted from 1; 0: before the run; -1: never.
     Result operator()(std::int64_t at = -1) const {
-        Signals signals{.at = at};
-        const Activation<double> counted("Counted", [&signals](Var<double> x) {
-            if (++signals.evaluations == signals.at) std::raise(SIGINT);
+        std::int64_t evaluations = 0;
+        const Interrupt interrupt;
+        Stopper stopper{.signal = by_token ? 0 : SIGINT};
+        if (at == 0) stopper.ask();
+        const Activation<double> counted("Counted", [&](Var<double> x) {
+            if (++evaluations == at) stopper.ask();
             return tanh(x);
         });
         auto net = bayesian(Sequential{Dense<double>(3, 4), counted, Dense<double>(4, 1)});
         auto likelihood = Gaussian<double>::learned(0.5);
         Result result;
-        result.train = pollen::train(net, likelihood, data_, options, validates ? &validation_ : nullptr);
+        TrainOptions own = options;
+        own.stop = stopper.token();
+        result.train = pollen::train(net, likelihood, data_, own, validates ? &validation_ : nullptr);
         const Tensor<double> all = parameters_of<double>(net, likelihood).flatten();
         result.theta.assign(all.begin(), all.end());
-        result.evaluations = signals.evaluations;
+        result.evaluations = evaluations;
         return result;
     }
 
@@ -80,7 +82,7 @@ bool same(const Result& a, const Result& b) {
 
 }  // namespace
 
-// Wherever the signal comes, at most one evaluation begins after it, and the resumed run ends with the same bits and
+// Wherever the request comes, at most one evaluation begins after it, and the resumed run ends with the same bits and
 // the same checkpoint.
 BOOST_AUTO_TEST_CASE(a_run_that_is_stopped_anywhere_goes_on_with_the_same_bits) {
     const TemporaryDirectory folder;
@@ -90,6 +92,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_stopped_anywhere_goes_on_with_the_same_bits) 
     const Result whole = run();
     BOOST_REQUIRE_EQUAL(whole.evaluations, of_checks + 3 * of_epoch);
     for (std::int64_t at = of_checks + 1; at < whole.evaluations; ++at) {
+        run.by_token = at % 2 == 0;
         run.options.checkpoint = folder / std::to_string(at);
         const Result cut = run(at);
         BOOST_TEST((cut.train.end == TrainResult::End::interrupted), at);
@@ -104,6 +107,25 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_stopped_anywhere_goes_on_with_the_same_bits) 
         BOOST_TEST(same(resumed, whole), at);
         BOOST_TEST((contents(folder / std::to_string(at)) == contents(folder / "whole")), at);
     }
+}
+
+// A run that begins after the request makes no step, also if it has to begin with a validation.
+BOOST_AUTO_TEST_CASE(a_run_that_is_stopped_before_it_begins) {
+    const TemporaryDirectory folder;
+    StoppableRun run;
+    const Result whole = run();
+    run.options.checkpoint = folder / "run";
+    run.options.resume = true;
+    for (const bool by_token : {false, true}) {
+        run.by_token = by_token;
+        const Result cut = run(0);
+        BOOST_TEST((cut.train.end == TrainResult::End::interrupted));
+        BOOST_TEST(cut.train.steps == 0);
+    }
+    run(of_checks + of_steps + 3);
+    BOOST_TEST(run(0).evaluations == 0);
+    BOOST_TEST(same(run(), whole));
+    BOOST_TEST((run(0).train.end == TrainResult::End::finished));  // there is nothing left to stop
 }
 
 // A run that is stopped in its validation again and again, and in other epochs, comes to its end.
@@ -124,6 +146,28 @@ BOOST_AUTO_TEST_CASE(a_validation_is_stopped_again_and_again) {
     }
     BOOST_TEST((run(of_validation + 2 * of_epoch - 1).train.end == TrainResult::End::interrupted));
     BOOST_TEST(same(run(), whole));
+}
+
+namespace {
+
+std::atomic<int> signals_seen = 0;
+
+}  // namespace
+
+// In a program without an Interrupt a signal is the program's.
+BOOST_AUTO_TEST_CASE(signals_are_left_alone) {
+    signals_seen = 0;
+    const auto before = std::signal(SIGINT, [](int) { ++signals_seen; });
+    Dense<double> net(3, 1);
+    auto likelihood = Gaussian<double>::known(1);
+    const Dataset<double> data{normals({100, 3}, 1), normals({100}, 2)};
+    const TrainResult result = pollen::train(
+        net, likelihood, data, {.epochs = 2, .batch = 30, .show = Show::nothing, .on_step = [](const StepRecord&) {
+                                    return std::raise(SIGINT) == 0;
+                                }});
+    std::signal(SIGINT, before);
+    BOOST_TEST((result.end == TrainResult::End::finished));
+    BOOST_TEST(signals_seen == result.steps);
 }
 
 // Each step and each epoch is reported once, however often the run is stopped.

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "../../stopper.hpp"
 #include "calibration_models.hpp"
 
 #include <atomic>
 #include <cmath>
-#include <csignal>
 
 // A model whose posterior is known, and a sampler that draws from it, rightly or wrongly, for the tests of
 // samplers/calibration/calibration.hpp.
@@ -38,7 +38,8 @@ struct Exact {
     std::int64_t bad_chain = -1;  // throws
     std::int64_t also_bad = -1;
     std::atomic<int>* steps = nullptr;  // counted
-    int interrupt = -1;                 // Ctrl-C after so many
+    int interrupt = -1;                 // asks `stopper` after so many
+    Stopper* stopper = nullptr;
 
     std::unique_ptr<Chain<double>> begin(std::unique_ptr<Potential<double>> potential, ChainStart<double> start) const;
     std::string describe() const { return "Exact"; }
@@ -54,7 +55,7 @@ class ExactChain final : public Chain<double> {
     }
     StepStatistics step() override {
         if (start_.chain == o_.bad_chain || start_.chain == o_.also_bad) throw ShapeError("Exact: out of luck");
-        if (o_.steps && ++*o_.steps == o_.interrupt) std::raise(SIGINT);
+        if (o_.steps && ++*o_.steps == o_.interrupt) o_.stopper->ask();
         Random random = random_of(start_.seed, start_.chain, steps_);
         if (steps_++ % o_.stays == 0)
             position_[0] = y_ / 2 + o_.shift + o_.width * std::sqrt(0.5) * random.normal<double>();

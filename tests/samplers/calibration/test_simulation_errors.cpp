@@ -14,17 +14,17 @@ BOOST_AUTO_TEST_SUITE(check_errors)
 
 namespace {
 
-// The model Conjugate; Ctrl-C is pressed at one of its evaluations.
+// The model Conjugate, which asks for the end at one of its evaluations.
 class Interrupting final : public Potential<double> {
   public:
-    Interrupting(const Conjugate& model, std::int64_t* evaluations, std::int64_t last)
-        : model_(model), evaluations_(evaluations), last_(last) {}
+    Interrupting(const Conjugate& model, std::int64_t* evaluations, std::int64_t last, Stopper* stopper)
+        : model_(model), evaluations_(evaluations), last_(last), stopper_(stopper) {}
 
     std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Interrupting>(*this); }
     std::int64_t size() const override { return Conjugate::size; }
     std::int64_t items() const override { return 0; }
     Energy evaluate(std::span<const double> x, std::span<double> g) override {
-        if (++*evaluations_ == last_) std::raise(SIGINT);
+        if (++*evaluations_ == last_) stopper_->ask();
         return {0, model_.energy(x, g)};
     }
     Energy evaluate(std::span<const double> x, std::span<double> g, std::span<const std::int64_t>) override {
@@ -41,65 +41,114 @@ class Interrupting final : public Potential<double> {
   private:
     Conjugate model_;
     std::int64_t *evaluations_, last_;
+    Stopper* stopper_;
 };
+
+// Calls f(stopper) for a stop by a signal, and for one by the token.
+template <class F>
+void by_either(const F& f) {
+    for (const int signal : {SIGINT, 0}) {
+        const Interrupt interrupt;
+        Stopper stopper{.signal = signal};
+        f(stopper);
+    }
+}
+
+// `few` and `some` with the token.
+CalibrationOptions few_until(const Stopper& stopper) {
+    CalibrationOptions options = few;
+    options.stop = stopper.token();
+    return options;
+}
+GewekeOptions some_until(const Stopper& stopper) {
+    GewekeOptions options = some;
+    options.stop = stopper.token();
+    return options;
+}
 
 }  // namespace
 
 // On one thread: other threads may finish their chains before the signal is delivered.
 BOOST_AUTO_TEST_CASE(interrupts) {
     with_threads(1, [] {
-        std::atomic<int> steps = 0;
-        const Calibration c = calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 5000}, few);
-        BOOST_TEST(c.interrupted);
-        BOOST_TEST(c.replications > 0);
-        BOOST_TEST(c.replications < 100);
-        BOOST_TEST(std::ssize(c.quantities[0].ranks) == c.replications);
-        BOOST_TEST(summary(c).find("Warning: interrupted before all replications were done.\n") != std::string::npos);
-        steps = 0;
-        const GewekeTest g = geweke_test(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 100}, some);
-        BOOST_TEST(g.interrupted);
-        BOOST_TEST(g.chains == 0);
-        BOOST_TEST(!g.passed());
-        steps = 0;
-        BOOST_TEST(!calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 1}, few).passed());
+        by_either([](Stopper& stopper) {
+            std::atomic<int> steps = 0;
+            const Calibration c =
+                calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 5000, .stopper = &stopper},
+                          few_until(stopper));
+            BOOST_TEST(c.interrupted);
+            BOOST_TEST(c.replications > 0);
+            BOOST_TEST(c.replications < 100);
+            BOOST_TEST(std::ssize(c.quantities[0].ranks) == c.replications);
+            BOOST_TEST(summary(c).find("Warning: interrupted before all replications were done.\n") !=
+                       std::string::npos);
+        });
+        by_either([](Stopper& stopper) {
+            std::atomic<int> steps = 0;
+            const GewekeTest g =
+                geweke_test(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 100, .stopper = &stopper},
+                            some_until(stopper));
+            BOOST_TEST(g.interrupted);
+            BOOST_TEST(g.chains == 0);
+            BOOST_TEST(!g.passed());
+        });
+        by_either([](Stopper& stopper) {
+            std::atomic<int> steps = 0;
+            BOOST_TEST(!calibrate(simulation_of<Conjugate>(),
+                                  Exact{.steps = &steps, .interrupt = 1, .stopper = &stopper}, few_until(stopper))
+                            .passed());
+        });
     });
 }
 
 // They end at the next step, also between two draws, at the next simulation, and within a step of many gradients.
 BOOST_AUTO_TEST_CASE(interrupts_end_the_work_at_once) {
     with_threads(1, [] {
-        std::atomic<int> steps = 0;
-        CalibrationOptions thinned = few;
-        thinned.warmup = 0;
-        thinned.thin = 100000;
-        BOOST_TEST(calibrate(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 5}, thinned).interrupted);
-        BOOST_TEST(steps == 5);
-        steps = 0;
-        GewekeOptions many = some;
-        many.transitions = 100000;
-        BOOST_TEST(geweke_test(simulation_of<Conjugate>(), Exact{.steps = &steps, .interrupt = 5}, many).interrupted);
-        BOOST_TEST(steps == 5);
-
-        int simulated = 0;
-        Simulation<double> model = simulation_of<Conjugate>();
-        model.prior = [&simulated, prior = model.prior](Random& random) {
-            if (++simulated == 7) std::raise(SIGINT);
-            return prior(random);
+        by_either([](Stopper& stopper) {
+            std::atomic<int> steps = 0;
+            CalibrationOptions thinned = few_until(stopper);
+            thinned.warmup = 0;
+            thinned.thin = 100000;
+            const Exact sampler{.steps = &steps, .interrupt = 5, .stopper = &stopper};
+            BOOST_TEST(calibrate(simulation_of<Conjugate>(), sampler, thinned).interrupted);
+            BOOST_TEST(steps == 5);
+        });
+        by_either([](Stopper& stopper) {
+            std::atomic<int> steps = 0;
+            GewekeOptions many = some_until(stopper);
+            many.transitions = 100000;
+            const Exact sampler{.steps = &steps, .interrupt = 5, .stopper = &stopper};
+            BOOST_TEST(geweke_test(simulation_of<Conjugate>(), sampler, many).interrupted);
+            BOOST_TEST(steps == 5);
+        });
+        by_either([](Stopper& stopper) {
+            int simulated = 0;
+            Simulation<double> model = simulation_of<Conjugate>();
+            model.prior = [&, prior = model.prior](Random& random) {
+                if (++simulated == 7) stopper.ask();
+                return prior(random);
+            };
+            BOOST_TEST(geweke_test(model, Exact{}, some_until(stopper)).interrupted);
+            BOOST_TEST(simulated == 7);
+        });
+        const auto in_a_long_step = [](const auto& interrupted) {
+            by_either([&](Stopper& stopper) {
+                std::int64_t evaluations = 0;
+                const Simulation<double> counted{Conjugate::prior, [&](std::span<const double> x, Random& random) {
+                                                     return std::make_unique<Interrupting>(
+                                                         Conjugate(x, random), &evaluations, 2000, &stopper);
+                                                 }};
+                const Hmc long_steps{.step_size = 1e-3, .steps = 100000, .warmup = {.step_size = false}};
+                BOOST_TEST(interrupted(counted, long_steps, stopper));
+                BOOST_TEST(evaluations == 2000);
+            });
         };
-        BOOST_TEST(geweke_test(model, Exact{}, some).interrupted);
-        BOOST_TEST(simulated == 7);
-
-        const Hmc long_steps{.step_size = 1e-3, .steps = 100000, .warmup = {.step_size = false}};
-        std::int64_t evaluations = 0;
-        const Simulation<double> counted{Conjugate::prior, [&evaluations](std::span<const double> x, Random& random) {
-                                             return std::make_unique<Interrupting>(Conjugate(x, random), &evaluations,
-                                                                                   2000);
-                                         }};
-        BOOST_TEST(calibrate(counted, long_steps, few).interrupted);
-        BOOST_TEST(evaluations == 2000);
-        evaluations = 0;
-        BOOST_TEST(geweke_test(counted, long_steps, some).interrupted);
-        BOOST_TEST(evaluations == 2000);
+        in_a_long_step([](const auto& model, const auto& sampler, const Stopper& stopper) {
+            return calibrate(model, sampler, few_until(stopper)).interrupted;
+        });
+        in_a_long_step([](const auto& model, const auto& sampler, const Stopper& stopper) {
+            return geweke_test(model, sampler, some_until(stopper)).interrupted;
+        });
     });
 }
 

@@ -97,15 +97,11 @@ BOOST_AUTO_TEST_CASE(an_interrupted_run_goes_on_at_another_number_of_ranks) {
         for (const std::vector<int>& order : {std::vector<int>{1, 3}, {4, 2, 1}, {7, 5}, {2, 7, 3}}) {
             const RunOptions options = pair_of_chains(folder.path() + name + std::to_string(order[0]));
             for (std::size_t k = 0; k + 1 < order.size(); ++k) {
-                fuse.evaluations = 0;
-                fuse.evaluation = 900;
-                fuse.signal = SIGINT;
+                const StoppingFuse stopping(900);
                 const RankResults cut = run_on(order[k], options, kernel, model);
                 BOOST_TEST(cut.fine());
                 BOOST_TEST(cut.root().interrupted);
             }
-            fuse.evaluation = -1;
-            fuse.signal = SIGKILL;
             const RankResults results = run_on(order.back(), options, kernel, model);
             BOOST_TEST(results.fine());
             BOOST_TEST(different(results.root(), whole) == "", options.directory);

@@ -37,12 +37,8 @@ void leave(const std::string& directory, std::int64_t first, std::int64_t last, 
     RunOptions options = quiet(directory);
     options.first_chain = first;
     options.last_chain = last;
-    fuse.evaluations = 0;
-    fuse.evaluation = evaluation;
-    fuse.signal = SIGINT;
+    const StoppingFuse stopping(evaluation);
     run(options, Kind::nuts);
-    fuse.evaluation = -1;
-    fuse.signal = SIGKILL;
 }
 
 std::set<std::string> names_of(std::initializer_list<int> numbers) {
@@ -106,12 +102,10 @@ BOOST_AUTO_TEST_CASE(a_stopped_run_and_a_fault_bring_their_files_as_well) {
     arm_files();
     const ResetCalls reset;
     const Draws whole = run(quiet(folder / "whole"), Kind::nuts);
-    fuse.evaluations = 0;
-    fuse.evaluation = 900;
-    fuse.signal = SIGINT;
-    const RankResults cut = run_in({folder / "a", folder / "b"});
-    fuse.evaluation = -1;
-    fuse.signal = SIGKILL;
+    const RankResults cut = [&] {
+        const StoppingFuse stopping(900);
+        return run_in({folder / "a", folder / "b"});
+    }();
     BOOST_TEST(cut.fine());
     BOOST_TEST(cut.draws[1].interrupted);
     BOOST_TEST(TemporaryDirectory::names_in(folder / "a") == names_of({1, 2, 3, 4}));

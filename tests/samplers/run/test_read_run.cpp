@@ -140,12 +140,10 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_not_complete) {
     BOOST_TEST(some.incomplete == (std::vector<std::string>{"chain 1 is missing", "chain 2 has 30 of 40 draws",
                                                             "chains 4 and 5 are missing"}));
     // One that is in its warm-up.
-    fuse.evaluations = 0;
-    fuse.evaluation = 60;
-    fuse.signal = SIGINT;
-    run(part(folder / "run", 4, 4), Kind::nuts);
-    fuse.evaluation = -1;
-    fuse.signal = SIGKILL;
+    {
+        const StoppingFuse stopping(60);
+        run(part(folder / "run", 4, 4), Kind::nuts);
+    }
     const std::string steps = read_safetensors(folder / "run/chain_4.state").metadata.at("steps");
     BOOST_TEST(read_error(folder / "run") == folder /
                                                      "run: the run is not complete: chain 1 is missing, chain 2 has 30 "

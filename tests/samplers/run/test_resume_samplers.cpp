@@ -2,6 +2,7 @@
 #include "run_files.hpp"
 #include "walk_sampler.hpp"
 
+#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/data/io/detail/file_calls.hpp>
 #include <pollen/nn/layers/dense.hpp>
 #include <pollen/nn/likelihoods/gaussian.hpp>
@@ -101,6 +102,7 @@ void check(const S& sampler, const Potential<float>& potential, std::int64_t flu
             // The beginning of a chain takes a few evaluations, too, in which nothing can be interrupted.
             Counted::evaluations = 0;
             Counted::last = 10 + all / 10;
+            const Interrupt interrupt;
             interrupted += run_chains(potential, sampler, options).interrupted;
         }
         Counted::last = -1;

@@ -4,6 +4,7 @@
 #include "run_files.hpp"
 #include "walk_sampler.hpp"
 
+#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/nn/potentials/function_potential.hpp>
 #include <pollen/samplers/full_batch/nuts.hpp>
 #include <pollen/samplers/minibatch/sghmc.hpp>
@@ -190,7 +191,10 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_needs_space_for_the_rest) {
         options.directory = folder.path();
         options.show = Show::nothing;
         StoppableShapes shapes{.at = stop_at};
-        const auto run = [&] { return run_chains(shapes.potential(), sampler, options); };
+        const auto run = [&] {
+            const Interrupt interrupt;
+            return run_chains(shapes.potential(), sampler, options);
+        };
         const auto said = [&](const std::string& more) {
             say_space(1'000'000'000, 0);
             const std::string error = error_of<FileError>(run),

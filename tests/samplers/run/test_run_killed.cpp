@@ -153,12 +153,10 @@ BOOST_AUTO_TEST_CASE(control_c_ends_a_run_that_can_go_on) {
     const TemporaryDirectory folder;
     const Draws whole = run(quiet(folder / "whole"), false);
     RunOptions options = quiet(folder / "cut");
-    fuse.evaluations = 0;
-    fuse.evaluation = 390;  // of some 420
-    fuse.signal = SIGINT;
-    const Draws cut = run(options, false);
-    fuse.evaluation = -1;
-    fuse.signal = SIGKILL;
+    const Draws cut = [&] {
+        const StoppingFuse stopping(390);  // of some 420
+        return run(options, false);
+    }();
     BOOST_TEST(cut.interrupted);
     BOOST_TEST(!whole.interrupted);
     BOOST_TEST(cut.size() > 0);

@@ -140,15 +140,11 @@ BOOST_AUTO_TEST_CASE(an_interrupted_run_goes_on_at_another_number_of_ranks) {
         const std::string name = "run" + std::to_string(order[0]);
         RunOptions options = resumed(spread(folder / name));
         for (std::size_t k = 0; k + 1 < order.size(); ++k) {
-            fuse.evaluations = 0;
-            fuse.evaluation = 700;
-            fuse.signal = SIGINT;
+            const StoppingFuse stopping(700);
             const RankResults cut = run_on(order[k], options);
             BOOST_TEST(cut.fine());
             for (const Draws& draws : cut.draws) BOOST_TEST(draws.interrupted);
         }
-        fuse.evaluation = -1;
-        fuse.signal = SIGKILL;
         const RankResults results = run_on(order.back(), options);
         BOOST_TEST(results.fine());
         BOOST_TEST(different(results.root(), whole) == "", name);

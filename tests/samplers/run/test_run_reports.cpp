@@ -3,6 +3,7 @@
 #include "short_run.hpp"
 #include "walk_sampler.hpp"
 
+#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/samplers/diagnostics/diagnostics.hpp>
 #include <pollen/samplers/draws/stan_csv.hpp>
 #include <pollen/samplers/full_batch/hmc.hpp>
@@ -331,6 +332,7 @@ BOOST_AUTO_TEST_CASE(interrupted_runs_say_how_far_they_came) {
             if (++*evaluations == 90) std::raise(SIGINT);
             m.prior(square(m.real("x")) * -0.5);
         });
+        const Interrupt interrupt;
         return run_chains(model, Walk{},
                           {.chains = 1, .warmup = warmup, .draws = 1000, .seed = 7, .show = Show::nothing});
     };

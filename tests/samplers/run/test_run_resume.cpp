@@ -320,14 +320,12 @@ BOOST_AUTO_TEST_CASE(a_longer_run_goes_on_from_a_shorter_one) {
     BOOST_TEST(same_run(folder / "whole", folder / "grown", chains));
 
     // What was asked for more, and interrupted, may also end with less.
-    fuse.evaluations = 0;
-    fuse.evaluation = 200;
-    fuse.signal = SIGINT;
     options.directory = folder / "shrunk";
     options.draws = 1000;
-    BOOST_TEST(run(options, true).interrupted);
-    fuse.evaluation = -1;
-    fuse.signal = SIGKILL;
+    {
+        const StoppingFuse stopping(200);
+        BOOST_TEST(run(options, true).interrupted);
+    }
     options.draws = 70;
     BOOST_TEST(run(options, true).values == whole.values);
     BOOST_TEST(same_run(folder / "whole", folder / "shrunk", chains));

@@ -1,4 +1,5 @@
 #include "../../data/fuse.hpp"
+#include "../../stopper.hpp"
 #include "../../support.hpp"
 #include "run_files.hpp"
 #include "walk_sampler.hpp"
@@ -22,23 +23,34 @@
 using namespace pollen;
 using namespace pollen::test;
 
-// Ctrl-C in the middle of a step of many gradients.
+// A request to stop in the middle of a step of many gradients.
 BOOST_AUTO_TEST_SUITE(run_stopped)
 
 namespace {
 
-// Sends a signal at one of its evaluations.
+// Asks the run to stop at one of its evaluations.
 struct Signals {
     std::int64_t evaluations = 0, at = -1;
-    int signal = SIGINT;
+    Stopper stopper = {};
+
+    void count() {
+        if (++evaluations == at) stopper.ask();
+    }
 };
+
+template <class S>
+Draws run_stoppable(Signals& signals, const Potential<double>& potential, const S& sampler, RunOptions options) {
+    const Interrupt interrupt;
+    options.stop = signals.stopper.token();
+    return run_chains(potential, sampler, options);
+}
 
 // A run with files first evaluates its model at two fixed points.
 constexpr std::int64_t fixed_points = 2;
 
 FunctionPotential<double> bowl(Signals& signals) {
     return {{"x", "y"}, [&signals](std::span<const double> x, std::span<double> slope) {
-                if (++signals.evaluations == signals.at) std::raise(signals.signal);
+                signals.count();
                 if (!slope.empty()) slope[0] = x[0], slope[1] = 4 * x[1];
                 return x[0] * x[0] / 2 + 2 * x[1] * x[1];
             }};
@@ -68,8 +80,9 @@ std::string interrupted_again_and_again(const S& sampler, std::int64_t warmup, s
     options.resume = true;
     for (int times = 0;; ++times) {
         if (times == 100) return "it comes to no end";
-        signals = {.at = fixed_points + 1 + step + step / 2 * (times % 3), .signal = times % 2 ? SIGTERM : SIGINT};
-        const Draws cut = run_chains(potential, sampler, options);
+        const int how[] = {SIGINT, 0, SIGTERM, 0};
+        signals = {.at = fixed_points + 1 + step + step / 2 * (times % 3), .stopper = {.signal = how[times % 4]}};
+        const Draws cut = run_stoppable(signals, potential, sampler, options);
         if (signals.evaluations > signals.at + 2) return "evaluations after the signal";
         for (std::int64_t t = 0; t < cut.size(); ++t)
             if (cut.values(0, t, 0) != whole.values(0, t, 0)) return "other draws";
@@ -159,16 +172,16 @@ BOOST_AUTO_TEST_CASE(the_first_step_is_stopped_and_made_again) {
     const FunctionPotential<double> potential = bowl(signals);
     const auto check = [&](const auto& sampler, const std::string& name, std::int64_t within_trajectory) {
         signals = {};
-        run_chains(potential, sampler, one_chain(30, folder / ("whole" + name)));
+        run_stoppable(signals, potential, sampler, one_chain(30, folder / ("whole" + name)));
         for (const std::int64_t at : {std::int64_t{3}, std::int64_t{8}, std::int64_t{20}, within_trajectory}) {
             RunOptions options = one_chain(30, folder / ("cut" + name + std::to_string(at)));
             signals = {.at = fixed_points + at};
-            BOOST_TEST(run_chains(potential, sampler, options).interrupted);
+            BOOST_TEST(run_stoppable(signals, potential, sampler, options).interrupted);
             BOOST_TEST(signals.evaluations == signals.at);
             BOOST_TEST(read_safetensors(options.directory + "/chain_1.state").metadata.at("steps") == "0");
             signals = {};
             options.resume = true;
-            run_chains(potential, sampler, options);
+            run_stoppable(signals, potential, sampler, options);
             BOOST_TEST(same_run(folder / ("whole" + name), options.directory, 1), name << " stopped at " << at);
         }
     };
@@ -188,14 +201,14 @@ BOOST_AUTO_TEST_CASE(a_search_with_a_new_metric_is_stopped_and_made_again) {
         const FunctionPotential<double> potential = bowl(signals);
         RunOptions options = one_chain(40, folder / "whole");
         options.save_warmup = true;
-        run_chains(potential, sampler, options);
+        run_stoppable(signals, potential, sampler, options);
         const std::int64_t evaluations = signals.evaluations;
         int in_search = 0;
         for (std::int64_t at = fixed_points + 3; at < evaluations; ++at) {
             options.directory = folder / std::to_string(at);
             options.resume = false;
             signals = {.at = at};
-            run_chains(potential, sampler, options);
+            run_stoppable(signals, potential, sampler, options);
             const std::string state = options.directory + "/chain_1.state";
             const TensorFile file = read_safetensors(state);
             const std::vector<std::string> names = file.names();
@@ -209,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_search_with_a_new_metric_is_stopped_and_made_again) {
             BOOST_TEST(signals.evaluations == signals.at);
             options.resume = true;
             signals = {};
-            run_chains(potential, sampler, options);
+            run_stoppable(signals, potential, sampler, options);
             BOOST_TEST(same_run(folder / "whole", options.directory, 1), sampler.describe() << " stopped at " << at);
         }
         BOOST_TEST(in_search >= 2, sampler.describe());
@@ -224,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_search_with_a_new_metric_is_stopped_and_made_again) {
 BOOST_AUTO_TEST_CASE(a_step_between_draws_of_precisions_is_stopped_and_made_again) {
     Signals signals;
     const Activation<double> counted("Counted", [&signals](Var<double> x) {
-        if (++signals.evaluations == signals.at) std::raise(signals.signal);
+        signals.count();
         return tanh(x);
     });
     Dataset<double> data{normals({12, 1}, 1), normals({12, 1}, 2)};
@@ -237,20 +250,20 @@ BOOST_AUTO_TEST_CASE(a_step_between_draws_of_precisions_is_stopped_and_made_agai
         RunOptions options{.chains = 1, .warmup = 0, .draws = 6, .seed = 3, .radius = 1, .show = Show::nothing};
         options.directory = folder / "whole";
         signals = {};
-        run_chains(potential, sampler, options);
+        run_stoppable(signals, potential, sampler, options);
         const std::int64_t evaluations = signals.evaluations;
         options.resume = true;
         int interrupted = 0;
         for (std::int64_t at = 8; at < evaluations; ++at) {
             options.directory = folder / std::to_string(at);
             signals = {.at = at};
-            interrupted += run_chains(potential, sampler, options).interrupted;
+            interrupted += run_stoppable(signals, potential, sampler, options).interrupted;
             BOOST_TEST(signals.evaluations <= at + 2, at);
             // Once more, in the same step or the next.
             signals = {.at = 10};
-            run_chains(potential, sampler, options);
+            run_stoppable(signals, potential, sampler, options);
             signals = {};
-            run_chains(potential, sampler, options);
+            run_stoppable(signals, potential, sampler, options);
             BOOST_TEST(same_run(folder / "whole", options.directory, 1), sampler.describe() << " stopped at " << at);
         }
         BOOST_TEST(interrupted > evaluations / 2);
@@ -305,7 +318,7 @@ BOOST_AUTO_TEST_CASE(the_saved_state_is_that_of_the_last_complete_step) {
         // A chain begins with two evaluations.
         signals = {.at = fixed_points + 2 + 100 * steps + 50};
         const RunOptions options = one_chain(0, folder / std::to_string(steps));
-        const Draws cut = run_chains(potential, sampler, options);
+        const Draws cut = run_stoppable(signals, potential, sampler, options);
         BOOST_TEST(signals.evaluations == signals.at);
         BOOST_TEST(cut.interrupted);
         BOOST_TEST(cut.size() == steps);

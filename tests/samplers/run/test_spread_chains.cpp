@@ -3,6 +3,7 @@
 #include "run_files.hpp"
 
 #include <pollen/autograd/parallel.hpp>
+#include <pollen/autograd/support/interrupt.hpp>
 #include <pollen/autograd/support/thread_group.hpp>
 #include <pollen/samplers/full_batch/hmc.hpp>
 #include <pollen/samplers/full_batch/nuts.hpp>
@@ -140,6 +141,7 @@ BOOST_AUTO_TEST_CASE(stopped) {
     for (const int ranks : {3, 2, 4}) {
         StoppingCase::calls = 0;
         StoppingCase::last = all / 2;
+        const Interrupt interrupt;
         interrupted += run_on<double>(ranks, 1, StoppingCase{}, sampler, options).interrupted;
     }
     StoppingCase::last = -1;
