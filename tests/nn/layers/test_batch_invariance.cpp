@@ -76,6 +76,18 @@ void check_layers() {
     check<T>(ConvTranspose2d<T>(6, 4, 3, {.stride = 2}), {53, 6, 9, 9});
     check<T>(MaxPool2d<T>(2), {53, 3, 8, 8});
     check<T>(AvgPool2d<T>(2), {53, 3, 8, 8});
+    check<T>(DepthwiseConv2d<T>(12, 5, {.multiplier = 2, .stride = 2}), {53, 12, 9, 9});
+    check<T>(Conv1d<T>(16, 24, 3, {.padding = 1}), {53, 16, 21});
+    check<T>(Conv1d<T>(12, 12, 5, {.stride = 2, .groups = 12}), {53, 12, 40});
+    check<T>(MaxPool1d<T>(2), {53, 3, 9});
+    check<T>(AvgPool1d<T>(3, {.padding = 1}), {53, 3, 9});
+    check<T>(GlobalAvgPool<T>(), {53, 3, 19, 17});
+    check<T>(GlobalAvgPool<T>(), {53, 1, 140, 140});
+    check<T>(GlobalMaxPool<T>(), {53, 3, 19, 17});
+    for (const std::int64_t features : {1, 5, 40}) {
+        check<T>(GlobalAvgPool<T>(PoolOver::steps), {53, 37, features});
+        check<T>(GlobalMaxPool<T>(PoolOver::steps), {53, 37, features});
+    }
     check<T>(LayerNorm<T>(37), {101, 37});
     check<T>(LayerNorm<T>(300), {101, 300});
     check<T>(FilterResponseNorm<T>(6), {53, 6, 9, 5});
