@@ -9,6 +9,8 @@
 #include <pollen/nn/layers/dropout.hpp>
 #include <pollen/nn/layers/embedding.hpp>
 #include <pollen/nn/layers/global_pooling.hpp>
+#include <pollen/nn/layers/gru.hpp>
+#include <pollen/nn/layers/lstm.hpp>
 #include <pollen/nn/layers/norm.hpp>
 #include <pollen/nn/layers/pooling.hpp>
 #include <pollen/nn/layers/pooling1d.hpp>

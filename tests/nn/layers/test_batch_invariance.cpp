@@ -91,6 +91,10 @@ void check_layers() {
     check<T>(LayerNorm<T>(37), {101, 37});
     check<T>(LayerNorm<T>(300), {101, 300});
     check<T>(FilterResponseNorm<T>(6), {53, 6, 9, 5});
+    for (const std::int64_t hidden : {1, 7, 40, 128}) {
+        check<T>(Gru<T>(5, hidden), {53, 9, 5});
+        check<T>(Lstm<T>(5, hidden, {.output = Steps::last}), {53, 9, 5});
+    }
     check<T>(Softplus<T>(), {101, 3});
     check<T>(Gelu<T>(), {101, 3});
     check_embedding<T>(Embedding<T>(10, 7));
