@@ -95,6 +95,8 @@ void check_layers() {
         check<T>(Gru<T>(5, hidden), {53, 9, 5});
         check<T>(Lstm<T>(5, hidden, {.output = Steps::last}), {53, 9, 5});
     }
+    check<T>(MultiHeadAttention<T>(12, 3), {53, 7, 12});
+    check<T>(MultiHeadAttention<T>(64, 1, {.causal = true}), {53, 70, 64});
     check<T>(Softplus<T>(), {101, 3});
     check<T>(Gelu<T>(), {101, 3});
     check_embedding<T>(Embedding<T>(10, 7));
