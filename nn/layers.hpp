@@ -3,6 +3,7 @@
 // All layers.
 #include <pollen/nn/layers/activations.hpp>
 #include <pollen/nn/layers/attention.hpp>
+#include <pollen/nn/layers/batch_norm.hpp>
 #include <pollen/nn/layers/conv1d.hpp>
 #include <pollen/nn/layers/conv2d.hpp>
 #include <pollen/nn/layers/dense.hpp>

@@ -33,6 +33,7 @@ inline void check_layer_gradients(const Module<double>& layer, const Tensor<doub
     std::vector<Tensor<double>> points{x};
     std::vector<const Parameter<double>*> learned;
     for (const auto& entry : parameters.entries()) {
+        if (entry.parameter->statistic) continue;
         learned.push_back(entry.parameter);
         points.push_back(entry.parameter->value);
     }

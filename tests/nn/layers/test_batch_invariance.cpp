@@ -60,6 +60,16 @@ void check_embedding(Embedding<T> layer) {
     BOOST_TEST(invariant<T>(layer, x), layer.describe());
 }
 
+// With running statistics.
+template <class T>
+void check_batch_norm(const Shape& x) {
+    BatchNorm<T> layer(x[1]);
+    fill<T>(layer);
+    for (T& v : layer.running_variance.value.mutable_values()) v = v * v;
+    BOOST_TEST(invariant<T>(layer, cast<T>(normals(x))), "BatchNorm of x " << to_string(x));
+    BOOST_TEST(invariant<T>(layer, cast<T>(normals(x)), {.mode = Mode::sample}));
+}
+
 template <class T>
 void check_layers() {
     for (const std::int64_t inputs : {1, 5, 40, 300, 700})
@@ -97,6 +107,8 @@ void check_layers() {
     }
     check<T>(MultiHeadAttention<T>(12, 3), {53, 7, 12});
     check<T>(MultiHeadAttention<T>(64, 1, {.causal = true}), {53, 70, 64});
+    check_batch_norm<T>({101, 6});
+    check_batch_norm<T>({53, 6, 9, 5});
     check<T>(Softplus<T>(), {101, 3});
     check<T>(Gelu<T>(), {101, 3});
     check_embedding<T>(Embedding<T>(10, 7));
