@@ -173,6 +173,14 @@ template <Real T> Var<T> filter_response_norm(Var<T> x, Var<T> scale, Var<T> shi
 // swish of that, as one node
 template <Real T> Var<T> filter_response_norm_swish(Var<T> x, Var<T> scale, Var<T> shift, Var<T> threshold, double epsilon);
 
+// ---- sequences: (items, steps, ...) ----------------------------------------------------------------------------------
+
+// The hidden states (items, steps, hidden) of a recurrent layer that starts at 0: x (items, steps, 3 hidden) or
+// (items, steps, 4 hidden) is what the inputs add to the gates, with their bias; w (3 hidden, hidden) or
+// (4 hidden, hidden) multiplies the state of the step before. ops/gru.cpp and ops/lstm.cpp have the formulas.
+template <Real T> Var<T> gru(Var<T> x, Var<T> w, Var<T> bias);  // bias (hidden), of the product for the new state
+template <Real T> Var<T> lstm(Var<T> x, Var<T> w);
+
 // ---- linear algebra: (..., n, n) -------------------------------------------------------------------------------------
 
 // The lower triangular L with L L' = a. Only the lower triangle of a is read; its gradient is symmetric.

@@ -1,6 +1,6 @@
 #include <pollen/nn/layers/conv2d.hpp>
 
-#include <pollen/autograd/support/checks.hpp>
+#include <pollen/nn/layers/detail/convolution_text.hpp>
 
 namespace pollen {
 
@@ -12,19 +12,7 @@ void check_conv(const char* layer, std::int64_t inputs, std::int64_t outputs, co
                         {"kernel height", kernel[0]},
                         {"kernel width", kernel[1]},
                         {"groups", groups}});
-    if (inputs % groups != 0 || outputs % groups != 0)
-        throw ValueError(std::string(layer) + ": " + std::to_string(groups) + " groups do not divide " +
-                         std::to_string(inputs) + " inputs and " + std::to_string(outputs) + " outputs");
-}
-
-// ", stride 2, padding 1", what is not the default.
-std::string extras(const Pair& stride, const Pair& padding, const Pair& dilation, std::int64_t groups, bool bias) {
-    std::string text;
-    if (stride != Pair{1, 1}) text += ", stride " + to_text(stride);
-    if (padding != Pair{0, 0}) text += ", padding " + to_text(padding);
-    if (dilation != Pair{1, 1}) text += ", dilation " + to_text(dilation);
-    if (groups != 1) text += ", groups " + std::to_string(groups);
-    return text + (bias ? "" : ", without bias");
+    detail::check_groups(layer, inputs, outputs, groups);
 }
 
 }  // namespace
@@ -61,7 +49,7 @@ template <Real T>
 std::string Conv2d<T>::describe() const {
     const Conv2dOptions& o = options_;
     return call("Conv2d", inputs_, weight.shape[0], Pair{weight.shape[2], weight.shape[3]}) +
-           extras(o.stride, o.padding, o.dilation, o.groups, has_bias_);
+           detail::convolution_extras(o.stride, o.padding, o.dilation, o.groups, has_bias_);
 }
 
 template <Real T>
@@ -89,7 +77,7 @@ std::string ConvTranspose2d<T>::describe() const {
     const ConvTranspose2dOptions& o = options_;
     const std::string text =
         call("ConvTranspose2d", weight.shape[0], outputs_, Pair{weight.shape[2], weight.shape[3]}) +
-        extras(o.stride, o.padding, o.dilation, o.groups, has_bias_);
+        detail::convolution_extras(o.stride, o.padding, o.dilation, o.groups, has_bias_);
     return o.output_padding == Pair{0, 0} ? text : text + ", output padding " + to_text(o.output_padding);
 }
 

@@ -25,7 +25,7 @@ struct ConvOptions {
 //
 // With a bias and a Relu behind it in a Sequential, both are one op, and so is a MaxPool2d(2) behind these.
 template <Real T = float>
-class Conv2d final : public Layer<Conv2d<T>, T> {
+class Conv2d : public Layer<Conv2d<T>, T> {
   public:
     Conv2d(std::int64_t inputs, std::int64_t outputs, Size2d kernel, ConvOptions options = {});
 

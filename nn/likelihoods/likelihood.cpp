@@ -1,6 +1,7 @@
 #include <pollen/nn/likelihoods/likelihood.hpp>
 
 #include <pollen/nn/module/walk.hpp>
+#include <pollen/nn/priors/flat_prior.hpp>
 #include <pollen/nn/priors/gaussian_prior.hpp>
 
 namespace pollen {
@@ -11,7 +12,8 @@ std::vector<Prior> priors_of(const char* who, const HasParameters<T>& net, const
     std::vector<Prior> priors;
     const auto add = [&](const HasParameters<T>& tree, const Prior& otherwise) {
         each_parameter(tree, [&](const std::string&, const Parameter<T>& parameter) {
-            priors.push_back(parameter.prior.value_or(otherwise).for_fans(parameter.fans));
+            const Prior law = parameter.statistic ? FlatPrior{} : parameter.prior.value_or(otherwise);
+            priors.push_back(law.for_fans(parameter.fans));
             if (priors.back().hierarchical())
                 throw ValueError(std::string(who) + ": prior is " + priors.back().describe() +
                                  "; a hierarchical prior is for variational posteriors, a Gibbs step on precisions "

@@ -7,7 +7,9 @@ namespace pollen {
 
 template <Real T>
 std::int64_t parameter_count(const HasParameters<T>& tree) {
-    return Parameters<T>(tree).size();
+    std::int64_t count = 0;
+    each_parameter(tree, [&](const std::string&, const Parameter<T>& p) { count += p.statistic ? 0 : p.shape.size(); });
+    return count;
 }
 
 namespace {
@@ -67,7 +69,7 @@ std::string summary(const Module<T>& module, const Shape& input) {
                 << line.parameters;
         out << '\n';
     }
-    out << with_commas(parameters.size()) << " parameters in all\n";
+    out << with_commas(parameter_count<T>(module)) << " parameters in all\n";
     return out.str();
 }
 

@@ -81,7 +81,7 @@ class Module : public HasParameters<T> {
 template <class Self, Real T>
 using Layer = Concrete<Self, Module<T>>;
 
-// How many numbers there are to learn.
+// How many numbers there are to learn: those of all parameters but running statistics.
 template <Real T>
 std::int64_t parameter_count(const HasParameters<T>& tree);
 

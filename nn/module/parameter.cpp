@@ -43,6 +43,16 @@ void Parameters<T>::check_values() const {
 }
 
 template <Real T>
+void Parameters<T>::check_no_statistics(const std::string& who) const {
+    for (const Entry& entry : entries_) {
+        if (entry.parameter->statistic)
+            throw ValueError(who + ": " + entry.name + " is a running statistic: in training, what the network makes " +
+                             "of an item depends on the other items of its batch, and there is no likelihood of an " +
+                             "item; call freeze_batch_norm(net) first, or use LayerNorm or FilterResponseNorm");
+    }
+}
+
+template <Real T>
 Tensor<T> Parameters<T>::flatten() const {
     check_values();
     Tensor<T> theta = Tensor<T>::empty(Shape{size_});

@@ -24,6 +24,9 @@ struct Parameter {
     Fans fans = {};
     Tensor<T> value = {};
     std::optional<Prior> prior = {};
+    // A running statistic of the data, of which each training step makes a new one (Pass::set_statistic). It is a part
+    // of theta and of files, but it has no gradient and no prior: it is not learned.
+    bool statistic = false;
 
     bool has_value() const { return value.shape() == shape; }
 };
@@ -79,6 +82,8 @@ class Parameters {
 
     // Throws a ValueError that names the first parameter without a value.
     void check_values() const;
+    // Throws a ValueError that names the first running statistic, for what needs a sum over items.
+    void check_no_statistics(const std::string& who) const;
 
     // theta, a copy of all values.
     Tensor<T> flatten() const;

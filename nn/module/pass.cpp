@@ -10,6 +10,7 @@ void Pass<T>::restart(PassOptions options, std::span<const T> theta) {
     leaves_.clear();
     drawn_.clear();
     computed_.clear();
+    statistics_.clear();
     if (theta.empty())
         parameters_->check_values();
     else if (std::ssize(theta) != parameters_->size())
@@ -39,6 +40,26 @@ Var<T> Pass<T>::operator()(const Parameter<T>& parameter) const {
                          " is used in a pass over another network; does members() of its layer name it?");
     if (*k >= leaves_.size()) throw TapeError("a pass is used before restart() put the parameters on its tape");
     return leaves_[*k];
+}
+
+template <Real T>
+Tensor<T> Pass<T>::statistic(const Parameter<T>& parameter) const {
+    for (const Statistic& set : statistics_)
+        if (set.parameter == &parameter) return set.next;
+    return (*this)(parameter).value();
+}
+
+template <Real T>
+void Pass<T>::set_statistic(const Parameter<T>& parameter, Tensor<T> next) {
+    if (!parameter.statistic || next.shape() != parameter.shape)
+        throw ValueError("a statistic of shape " + to_string(next.shape()) + " is set for a parameter of shape " +
+                         to_string(parameter.shape) + (parameter.statistic ? "" : ", which is no statistic"));
+    for (Statistic& set : statistics_)
+        if (set.parameter == &parameter) {
+            set.next = std::move(next);
+            return;
+        }
+    statistics_.push_back({&parameter, std::move(next)});
 }
 
 template class Pass<float>;

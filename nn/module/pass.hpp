@@ -56,6 +56,16 @@ class Pass {
     // until the next set() or restart().
     void set(const Parameter<T>& parameter, Var<T> value) { computed_[&parameter] = value; }
 
+    // A running statistic (Parameter::statistic) as the last call of set_statistic() left it, or its value in theta. A
+    // layer sets the next one in training; a step of Update writes it to theta.
+    Tensor<T> statistic(const Parameter<T>& parameter) const;
+    void set_statistic(const Parameter<T>& parameter, Tensor<T> next);
+    struct Statistic {
+        const Parameter<T>* parameter;
+        Tensor<T> next;
+    };
+    const std::vector<Statistic>& statistics() const { return statistics_; }
+
     // The parameters in the order of Parameters::entries(): after backward() their gradients are here.
     const std::vector<Var<T>>& leaves() const { return leaves_; }
 
@@ -101,6 +111,7 @@ class Pass {
     std::unordered_map<const Parameter<T>*, Var<T>> computed_;
     std::unordered_map<const void*, std::vector<Var<T>>> drawn_;
     std::vector<Var<T>> complexities_;
+    std::vector<Statistic> statistics_;
     std::uint32_t random_layers_ = 0, random_weights_ = 0;
 };
 

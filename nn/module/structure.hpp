@@ -23,6 +23,10 @@ class HasStructure {
     virtual std::vector<std::string> get_structure(TensorFile& file, const std::string& prefix) = 0;
 };
 
+// Structure that leaves the parameters in the file as they are, such as constants beside them. A module around this one
+// with other parameters, such as a Bayesian twin, has it, too.
+class HasConstants : public HasStructure {};
+
 // The same for a module and all its parts.
 template <Real T>
 void put_structures(TensorFile& file, const Module<T>& module);

@@ -102,6 +102,7 @@ NetworkPotential<T>::NetworkPotential(const Module<T>& net, const Likelihood<T>&
     if (const auto weights = bayesian_weights(*net_); !weights.empty())
         throw ValueError("NetworkPotential: " + weights[0].name +
                          " has a variational posterior; samplers need the network itself, or mean_network()");
+    parameters_.check_no_statistics("NetworkPotential");
     for (const auto& [name, parameter, offset] : parameters_.entries())
         blocks_.push_back({name, parameter->shape, offset});
     sums_ = std::make_unique<Sums>();

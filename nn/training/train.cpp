@@ -55,6 +55,7 @@ class Run {
         if (!options.prior.flat() && !bayesian_weights(net).empty())
             throw ValueError("train: prior is " + options.prior.describe() +
                              ", but the network has Bayesian layers, which have priors of their own");
+        if (options.spread || !bayesian_weights(net).empty()) parameters_.check_no_statistics("train");
         if (options.spread) spread_.emplace(net, likelihood, run_data_, options, *options.spread, pass_);
     }
 

@@ -130,7 +130,8 @@ struct TrainResult {
 // - The bits depend on the number of blocks, but not on the number of ranks or threads. With one block they are those
 //   of a run that is not spread. With more, the rows of a batch are sorted by their blocks: random layers give an item
 //   other random numbers, and sums are added in another order. A saved run can be resumed by another number of ranks.
-// - The network must treat each item of a batch by itself, as all layers of the library do.
+// - The network must treat each item of a batch by itself, as all layers of the library do but BatchNorm
+//   (which is refused unless it is frozen).
 // - Each block that has items of a batch is evaluated by itself, and Bayesian layers draw the same weights again for
 //   each block. So choose few blocks, such as one or two for each rank.
 // - A rank holds, beside its items, what a single machine would hold (theta, the best theta, the memory of the

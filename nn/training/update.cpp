@@ -83,8 +83,11 @@ double Update<T>::finish(double clip_norm, const auto& gradient_of) {
         if (!std::isfinite(norm)) return norm;
         now_.scale = std::min(1.0, clip_norm / norm);
     }
+    const auto& entries = pass_.parameters().entries();
     for (std::size_t k = 0; k < all_.size(); ++k)
-        if (!moved_[k]) move(k, 0, gradient_of(k).values());
+        if (!moved_[k] && !entries[k].parameter->statistic) move(k, 0, gradient_of(k).values());
+    for (const auto& [parameter, next] : pass_.statistics())
+        std::copy(next.begin(), next.end(), all_[pass_.parameters().find(*parameter).value()].theta);
     return norm;
 }
 

@@ -26,6 +26,8 @@ struct UpdatePriors {
 //     pass.restart(options, theta.values());                       // for each step: a loss, as the user likes it,
 //     update(loss, {.rate = 1e-3, .step = k});                     // and its update
 //
+// Running statistics that layers have set in the pass (Pass::set_statistic) are written to theta.
+//
 // After a step the leaves of the pass have neither values nor gradients of what was moved in pieces.
 template <Real T>
 class Update final : GradientSink<T> {

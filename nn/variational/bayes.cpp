@@ -38,6 +38,7 @@ Var<T> random_normals(Pass<T>& pass, const Shape& shape) {
 template <Real T>
 Bayes<T>::Bayes(Part<T> module, BayesOptions<T> options) : module_(std::move(module)), options_(std::move(options)) {
     const Parameters<T> parameters(*module_);
+    parameters.check_no_statistics("Bayes");
     if (parameters.count() == 0) throw ValueError("Bayes: " + module_->describe() + " has no parameters");
     if (!options_.posterior) throw ValueError("Bayes: the options have no posterior; mean_field<float>() makes one");
     for (const auto& [name, parameter, offset] : parameters.entries()) {
@@ -111,7 +112,7 @@ std::vector<Var<T>> Bayes<T>::weights_of(Pass<T>& pass) const {
 template <Real T>
 std::string Bayes<T>::details() const {
     const char* estimators[] = {"weights", "local", "flipout"};
-    std::string text = describe();
+    std::string text = "Bayes " + module_->details();
     for (const Weight& weight : weights_) {
         text += ", " + weight.name + " ~ " + weight.prior.describe() + " " + weight.posterior->describe();
         each_parameter(*weight.posterior, [&](const std::string& name, const Parameter<T>& p) {
@@ -120,6 +121,17 @@ std::string Bayes<T>::details() const {
     }
     return text + ", " + estimators[static_cast<int>(options_.estimator)] +
            (options_.complexity == Complexity::closed ? ", closed" : ", sampled");
+}
+
+template <Real T>
+void Bayes<T>::put_structure(TensorFile& file, const std::string& prefix) const {
+    if (const auto* constants = dynamic_cast<const HasConstants*>(&*module_)) constants->put_structure(file, prefix);
+}
+
+template <Real T>
+std::vector<std::string> Bayes<T>::get_structure(TensorFile& file, const std::string& prefix) {
+    auto* constants = dynamic_cast<HasConstants*>(&*module_);
+    return constants ? constants->get_structure(file, prefix) : std::vector<std::string>();
 }
 
 template <Real T>

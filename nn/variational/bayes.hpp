@@ -4,6 +4,7 @@
 #include <pollen/nn/layers/dense.hpp>
 #include <pollen/nn/module/residual.hpp>
 #include <pollen/nn/module/sequential.hpp>
+#include <pollen/nn/module/structure.hpp>
 #include <pollen/nn/module/with_prior.hpp>
 #include <pollen/nn/priors/gaussian_prior.hpp>
 #include <pollen/nn/variational/posteriors.hpp>
@@ -44,7 +45,7 @@ struct BayesOptions {
 // its positions. Noise on outputs cannot do that: where several outputs of an item share weights (convolutions, inputs
 // with more axes than items and features) flipout takes the place of local.
 template <Real T = float>
-class Bayes : public Layer<Bayes<T>, T> {
+class Bayes : public Layer<Bayes<T>, T>, public HasStructure {
   public:
     // Starts from the module's values, where it has any.
     Bayes(Part<T> module, BayesOptions<T> options = {});
@@ -60,6 +61,8 @@ class Bayes : public Layer<Bayes<T>, T> {
     }
     std::string describe() const override { return "Bayes " + module_->describe(); }
     std::string details() const override;
+    void put_structure(TensorFile& file, const std::string& prefix) const override;
+    std::vector<std::string> get_structure(TensorFile& file, const std::string& prefix) override;
 
     // One weight tensor of the module.
     struct Weight {

@@ -97,7 +97,7 @@ template <Real T>
 void each_draw(const Module<T>& net, const Draws& draws, const Tensor<T>& x, DrawOptions options,
                const std::type_identity_t<UseWeighted<T>>& use) {
     check_function("each_draw", use);
-    const std::int64_t size = parameter_count(net);
+    const std::int64_t size = Parameters<T>(net).size();
     if (draws.value_count() < size)
         throw ShapeError("each_draw: a draw has " + std::to_string(draws.value_count()) + " numbers; the network has " +
                          std::to_string(size) + " parameters");

@@ -185,6 +185,8 @@ std::vector<OpCase<T>> op_cases() {
          [](Vars x) {
              return avg_pool2d(x[0], {.size = {3, 3}});
          }},
+        {"gru", {{2, 4, 9}, {9, 3}, {3}}, [](Vars x) { return gru(x[0], x[1], x[2]); }, -1, 1},
+        {"lstm", {{2, 4, 12}, {12, 3}}, [](Vars x) { return lstm(x[0], x[1]); }, -1, 1},
         {"cholesky", {square_matrix}, [](Vars x) { return cholesky(definite(x[0])); }},
         {"triangular_solve", {square_matrix, {3, 2}}, [](Vars x) { return triangular_solve(x[0], x[1]); }},
         {"cholesky_logdet", {square_matrix}, [](Vars x) { return cholesky_logdet(cholesky(definite(x[0]))); }},

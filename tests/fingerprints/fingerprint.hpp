@@ -102,6 +102,7 @@ void add_function(Fingerprints& to, const std::string& name, const std::vector<S
 
 void add_ops(Fingerprints&);
 void add_distributions(Fingerprints&);
+void add_layers(Fingerprints&);
 void add_training(Fingerprints&);
 void add_sampling(Fingerprints&);
 

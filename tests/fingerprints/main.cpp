@@ -89,6 +89,7 @@ int main(int argc, char** argv) {
         add_ops(all);
         add_distributions(all);
         if (ops) return;
+        add_layers(all);
         add_training(all);
         add_sampling(all);
     };

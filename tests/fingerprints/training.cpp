@@ -1,4 +1,4 @@
-#include "fingerprint.hpp"
+#include "layer_fingerprint.hpp"
 
 #include <pollen/nn/layers.hpp>
 #include <pollen/nn/likelihoods.hpp>
@@ -109,20 +109,6 @@ Tensor<T> sparse_weights(const Shape& shape, std::uint64_t seed) {
     for (std::int64_t i = 0; i < w.size(); ++i)
         if (i * 31 % 10 != 3) w.mutable_data()[i] = 0;
     return w;
-}
-
-template <Real T>
-void add_layer(Fingerprints& to, const std::string& name, const Module<T>& layer, const Tensor<T>& x) {
-    Tape<T> tape;
-    const Parameters<T> parameters(layer);
-    Pass<T> pass(tape, parameters, {});
-    const Var<T> input = tape.variable(x), y = layer(pass, input);
-    tape.backward(y, numbers<T>(y.shape(), -1, 1, 9));
-    Fingerprint f;
-    f.add(y.value());
-    f.add(input.grad());
-    for (const Var<T>& leaf : pass.leaves()) f.add(leaf.grad());
-    to.add(name, std::string(type_name<T>) + " " + to_string(x.shape()), f);
 }
 
 template <Real T>

@@ -26,7 +26,7 @@ ARROWS = {
     "nn": ["nn/distributions", "nn/layers", "nn/likelihoods", "nn/module", "nn/priors"],
     "nn/distributions": AUTOGRAD,
     "nn/module": AUTOGRAD + ["data/formats", "nn/priors"],
-    "nn/layers": AUTOGRAD + ["nn/module"],
+    "nn/layers": AUTOGRAD + ["data/io", "data/formats", "nn/module"],
     "nn/priors": AUTOGRAD + ["nn/distributions"],
     "nn/likelihoods": AUTOGRAD + ["data/sets", "nn/module", "nn/priors", "nn/distributions"],
     "nn/variational": AUTOGRAD + ["data/sets", "nn/module", "nn/layers", "nn/priors", "nn/distributions",

@@ -60,6 +60,16 @@ void check_embedding(Embedding<T> layer) {
     BOOST_TEST(invariant<T>(layer, x), layer.describe());
 }
 
+// With running statistics.
+template <class T>
+void check_batch_norm(const Shape& x) {
+    BatchNorm<T> layer(x[1]);
+    fill<T>(layer);
+    for (T& v : layer.running_variance.value.mutable_values()) v = v * v;
+    BOOST_TEST(invariant<T>(layer, cast<T>(normals(x))), "BatchNorm of x " << to_string(x));
+    BOOST_TEST(invariant<T>(layer, cast<T>(normals(x)), {.mode = Mode::sample}));
+}
+
 template <class T>
 void check_layers() {
     for (const std::int64_t inputs : {1, 5, 40, 300, 700})
@@ -76,9 +86,29 @@ void check_layers() {
     check<T>(ConvTranspose2d<T>(6, 4, 3, {.stride = 2}), {53, 6, 9, 9});
     check<T>(MaxPool2d<T>(2), {53, 3, 8, 8});
     check<T>(AvgPool2d<T>(2), {53, 3, 8, 8});
+    check<T>(DepthwiseConv2d<T>(12, 5, {.multiplier = 2, .stride = 2}), {53, 12, 9, 9});
+    check<T>(Conv1d<T>(16, 24, 3, {.padding = 1}), {53, 16, 21});
+    check<T>(Conv1d<T>(12, 12, 5, {.stride = 2, .groups = 12}), {53, 12, 40});
+    check<T>(MaxPool1d<T>(2), {53, 3, 9});
+    check<T>(AvgPool1d<T>(3, {.padding = 1}), {53, 3, 9});
+    check<T>(GlobalAvgPool<T>(), {53, 3, 19, 17});
+    check<T>(GlobalAvgPool<T>(), {53, 1, 140, 140});
+    check<T>(GlobalMaxPool<T>(), {53, 3, 19, 17});
+    for (const std::int64_t features : {1, 5, 40}) {
+        check<T>(GlobalAvgPool<T>(PoolOver::steps), {53, 37, features});
+        check<T>(GlobalMaxPool<T>(PoolOver::steps), {53, 37, features});
+    }
     check<T>(LayerNorm<T>(37), {101, 37});
     check<T>(LayerNorm<T>(300), {101, 300});
     check<T>(FilterResponseNorm<T>(6), {53, 6, 9, 5});
+    for (const std::int64_t hidden : {1, 7, 40, 128}) {
+        check<T>(Gru<T>(5, hidden), {53, 9, 5});
+        check<T>(Lstm<T>(5, hidden, {.output = Steps::last}), {53, 9, 5});
+    }
+    check<T>(MultiHeadAttention<T>(12, 3), {53, 7, 12});
+    check<T>(MultiHeadAttention<T>(64, 1, {.causal = true}), {53, 70, 64});
+    check_batch_norm<T>({101, 6});
+    check_batch_norm<T>({53, 6, 9, 5});
     check<T>(Softplus<T>(), {101, 3});
     check<T>(Gelu<T>(), {101, 3});
     check_embedding<T>(Embedding<T>(10, 7));

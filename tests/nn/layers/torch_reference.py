@@ -185,6 +185,112 @@ likelihood("student_t_known", lambda x, p: D.StudentT(4.0, x, 0.75).log_prob(lik
 likelihood("student_t_learned", lambda x, p: D.StudentT(2.5, x, torch.exp(p["log_scale"]))
            .log_prob(like(targets, x)).sum(), random(4, 3), targets, {"log_scale": numpy.float64(-0.375)})
 
+# ---- layers that came later: what stands above keeps its random numbers -----------------------------------------------
+
+
+def conv1d(name, x, weight, bias=True, **options):
+    parameters = {"weight": random(*weight)}
+    if bias:
+        parameters["bias"] = random(weight[0])
+    case(name, lambda x, p: F.conv1d(x, p["weight"], p.get("bias"), **options), random(*x), parameters)
+
+
+conv1d("conv1d", (2, 2, 6), (3, 2, 3))
+conv1d("conv1d_stride_padding", (2, 2, 7), (2, 2, 4), stride=3, padding=2)
+conv1d("conv1d_dilation", (2, 1, 8), (2, 1, 3), dilation=2, bias=False)
+conv1d("conv1d_groups", (2, 4, 5), (6, 2, 3), padding=1, groups=2)
+case("max_pool1d", lambda x, p: F.max_pool1d(x, 2), distinct(2, 2, 5))
+case("max_pool1d_stride", lambda x, p: F.max_pool1d(x, 3, stride=2, padding=1), distinct(1, 2, 6))
+case("avg_pool1d", lambda x, p: F.avg_pool1d(x, 2), random(2, 2, 5))
+case("avg_pool1d_stride", lambda x, p: F.avg_pool1d(x, 3, stride=2, padding=1), random(1, 2, 6))
+
+conv("depthwise_conv2d", (2, 3, 4, 4), (3, 1, 3, 3), padding=1, groups=3)
+conv("depthwise_conv2d_multiplier", (2, 2, 6, 5), (4, 1, 3, 2), stride=(1, 2), dilation=(2, 1), groups=2, bias=False)
+
+case("global_avg_pool", lambda x, p: F.adaptive_avg_pool2d(x, 1).flatten(1), random(2, 3, 3, 4))
+case("global_max_pool", lambda x, p: F.adaptive_max_pool2d(x, 1).flatten(1), distinct(2, 3, 3, 4))
+case("global_avg_pool_sequence", lambda x, p: F.adaptive_avg_pool1d(x, 1).flatten(1), random(2, 3, 5))
+case("global_avg_pool_steps", lambda x, p: x.mean(1), random(2, 4, 3))
+case("global_max_pool_steps", lambda x, p: x.amax(1), distinct(2, 4, 3))
+
+
+def recurrent(name, kind, inputs, hidden, gates, other_bias, last=False):
+    """other_bias(parameters) is the second of PyTorch's two biases."""
+    parameters = {"input_weight": random(gates * hidden, inputs), "hidden_weight": random(gates * hidden, hidden),
+                  "bias": random(gates * hidden)}
+    if kind == "gru":
+        parameters["hidden_bias"] = random(hidden)
+
+    def f(x, p):
+        first = torch.zeros(1, len(x), hidden, dtype=x.dtype)
+        weights = [p["input_weight"], p["hidden_weight"], p["bias"], other_bias(p)]
+        if kind == "gru":
+            y = torch._VF.gru(x, first, weights, True, 1, 0.0, True, False, True)[0]
+        else:
+            y = torch._VF.lstm(x, (first, first), weights, True, 1, 0.0, True, False, True)[0]
+        return y[:, -1] if last else y
+
+    case(name, f, random(3, 4, inputs), parameters)
+
+
+gru_biases = lambda p: torch.cat([torch.zeros(2 * len(p["hidden_bias"]), dtype=p["bias"].dtype), p["hidden_bias"]])
+lstm_biases = lambda p: torch.zeros_like(p["bias"])
+recurrent("gru", "gru", 2, 3, 3, gru_biases)
+recurrent("gru_last", "gru", 3, 2, 3, gru_biases, last=True)
+recurrent("lstm", "lstm", 2, 3, 4, lstm_biases)
+recurrent("lstm_last", "lstm", 3, 2, 4, lstm_biases, last=True)
+
+
+def attention(name, features, heads, causal=False, bias=True):
+    parameters = {"input_weight": random(3 * features, features), "output_weight": random(features, features)}
+    if bias:
+        parameters.update({"input_bias": random(3 * features), "output_bias": random(features)})
+
+    def f(x, p):
+        steps = x.shape[1]
+        mask = torch.triu(torch.full((steps, steps), -torch.inf, dtype=x.dtype), 1) if causal else None
+        x = x.transpose(0, 1)
+        y, _ = F.multi_head_attention_forward(
+            x, x, x, features, heads, p["input_weight"], p.get("input_bias"), None, None, False, 0.0,
+            p["output_weight"], p.get("output_bias"), training=False, need_weights=False, attn_mask=mask)
+        return y.transpose(0, 1)
+
+    case(name, f, random(2, 4, features, low=-1, high=1), parameters)
+
+
+attention("attention", 6, 2)
+attention("attention_causal", 4, 1, causal=True)
+attention("attention_without_bias", 4, 4, bias=False)
+
+
+def batch_norm(name, *shape, training):
+    """In training the running statistics after the step are kept as next.running_mean and next.running_variance."""
+    features = shape[1]
+    parameters = {"scale": random(features), "shift": random(features)}
+    statistics = {"running_mean": random(features), "running_variance": random(features, low=0.1)}
+
+    def f(x, p):
+        mean, variance = (torch.tensor(statistics[key], dtype=x.dtype) for key in statistics)
+        y = F.batch_norm(x, mean, variance, p["scale"], p["shift"], training, 0.1, 1e-5)
+        f.next = mean.numpy(), variance.numpy()
+        return y
+
+    x = random(*shape)
+    case(name, f, x, parameters)
+    for key, value in statistics.items():
+        keep(name, key, value)
+    if training:
+        f(torch.tensor(x), {key: torch.tensor(value) for key, value in parameters.items()})
+        keep(name, "next.running_mean", f.next[0])
+        keep(name, "next.running_variance", f.next[1])
+
+
+batch_norm("batch_norm", 5, 3, training=True)
+batch_norm("batch_norm_sequences", 3, 2, 4, training=True)
+batch_norm("batch_norm_images", 2, 3, 3, 2, training=True)
+batch_norm("batch_norm_running", 4, 3, training=False)
+batch_norm("batch_norm_running_images", 2, 3, 2, 3, training=False)
+
 # ---- the file --------------------------------------------------------------------------------------------------------
 
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_reference.inc"), "w") as out:
