@@ -238,7 +238,7 @@ int main(int argc, char** argv) {
         for (std::int64_t k = 0; k < 20; ++k) {
             const std::int64_t t = k * draws / 20;
             const double intercept = hmc_draws["bias"](0, t, 0), slope = hmc_draws["weight"](0, t, 0, 0);
-            lines.line(k == 0 ? "HMC, 20 draws" : "", {-1, 6}, {intercept - slope, intercept + 6 * slope});
+            lines.thin(k == 0 ? "HMC, 20 draws" : "", {-1, 6}, {intercept - slope, intercept + 6 * slope});
         }
         lines.line("BBB", of_bbb.position, of_bbb.low);
         lines.line("", of_bbb.position, of_bbb.high);
@@ -249,7 +249,7 @@ int main(int argc, char** argv) {
         lines.line("MAP = ridge", of_map.position, of_map.middle);
         lines.line("", of_map.position, of_map.low);
         lines.line("", of_map.position, of_map.high);
-        lines.points("data", {x.begin(), x.end()}, {y.begin(), y.end()});
+        lines.crosses("data", {x.begin(), x.end()}, {y.begin(), y.end()});
         lines.set("set xrange [-1:6]");
         lines.set("set yrange [-4:8.5]");
 

@@ -99,6 +99,9 @@ void Panel::line(const std::string& label, Numbers x, Numbers y) {
 void Panel::dashed(const std::string& label, Numbers x, Numbers y) {
     add(label, "lines lw 3 dt (8,5)", {std::move(x), std::move(y)});
 }
+void Panel::thin(const std::string& label, Numbers x, Numbers y) {
+    add(label, "lines lw 1", {std::move(x), std::move(y)});
+}
 void Panel::points(const std::string& label, Numbers x, Numbers y) {
     add(label, "points pt 7 ps 0.7*size", {std::move(x), std::move(y)});
 }

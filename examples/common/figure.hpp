@@ -16,6 +16,7 @@ class Panel {
     // Series. One with an empty label has the colour of the one before it, and no place in the key.
     void line(const std::string& label, Numbers x, Numbers y);
     void dashed(const std::string& label, Numbers x, Numbers y);
+    void thin(const std::string& label, Numbers x, Numbers y);  // a line among many
     void points(const std::string& label, Numbers x, Numbers y);
     void crosses(const std::string& label, Numbers x, Numbers y);
     void steps(const std::string& label, Numbers x, Numbers y);  // a histogram: x is where a cell begins
