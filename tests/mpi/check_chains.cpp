@@ -98,8 +98,8 @@ int check(const std::string& what, const std::string& directory, int rank, std::
             const std::string shared = group.broadcast(own.path());
             for (const int threads : {1, 2})
                 with_threads(threads, [&] {
-                    const std::string name = "/run_" + std::to_string(threads);
-                    check_same(group, shared + name, own.path() + name);
+                    const std::string number = std::to_string(threads);
+                    check_same(group, shared + "/run_" + number, own.path() + "/alone_" + number);
                 });
             check_stop(group, shared + "/stop", own.path());
             check_throw(group);

@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(with_training) {
     const auto model = shapes_model<double>();
     const auto trained = [](std::uint64_t seed, const std::function<bool(const StepRecord&)>& on_step) {
         Dataset<double> data{normals({60, 3}, 1), normals({60}, 2)};
-        Sequential net{Dense<double>(3, 30), Tanh<double>(), Dense<double>(30, 1)};
+        Sequential<double> net{Dense<double>(3, 30), Tanh<double>(), Dense<double>(30, 1)};
         auto likelihood = Gaussian<double>::known(1);
         train(net, likelihood, data,
               {.epochs = 5, .batch = 20, .seed = seed, .show = Show::nothing, .on_step = on_step});
