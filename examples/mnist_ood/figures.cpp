@@ -24,12 +24,13 @@ Histogram histogram_of(const std::vector<Found>& seeds, const std::string& key) 
 
 }  // namespace
 
-void draw_confidences(const Example& example, const std::vector<Method>& methods, const std::string& word) {
-    Figure figure(example.path("mnist_ood"), 3);
+void draw_confidences(const Example& example, const Task& task, const std::vector<Method>& methods,
+                      const std::string& word) {
+    Figure figure(example.path(task.file_name("", word)), 3);
     figure.panel_size(400, 270);
     for (const Method& m : methods) {
         Panel& panel = figure.panel(m.name, "confidence", "share of images");
-        const Histogram of_strangers = histogram_of(m.found, "strangers"), of_digits = histogram_of(m.found, "digits");
+        const Histogram of_strangers = histogram_of(m.found, word), of_digits = histogram_of(m.found, "digits");
         panel.bars(word, of_strangers.confidence, of_strangers.share, 0.045);
         panel.bars("digits", of_digits.confidence, of_digits.share, 0.02);  // narrow, in front of the others
         panel.set("set xrange [0:1]");
@@ -39,12 +40,14 @@ void draw_confidences(const Example& example, const std::vector<Method>& methods
     figure.save();
 }
 
-void draw_differences(const Example& example, const std::vector<Scores>& scores) {
-    Figure figure(example.path("mnist_ood_auroc"));
+void draw_differences(const Example& example, const Task& task, const std::vector<Scores>& scores,
+                      const std::string& word) {
+    const std::string end = task.suffix(word);
+    Figure figure(example.path(task.file_name("_auroc", word)));
     Panel& panel =
-        figure.panel("AUROC less that of SGD, MAP by entropy, with the same seed", "", "difference of AUROC");
-    draw_scores(panel, "by entropy: mean, two standard errors, and the seeds", scores, "entropy - SGD", -0.2);
-    draw_scores(panel, "by mutual information", scores, "information - SGD", 0.1);
+        figure.panel("AUROC less that of SGD, MAP by entropy, with the same seed" + end, "", "difference of AUROC");
+    draw_scores(panel, "by entropy: mean, two standard errors, and the seeds", scores, "entropy - SGD" + end, -0.2);
+    draw_scores(panel, "by mutual information", scores, "information - SGD" + end, 0.1);
     const auto reference = std::ranges::find(scores, compared_with, &Scores::method) - scores.begin();
     panel.set("set label 'reference' at " + std::to_string(reference) + ", 0 center offset 0, 0.7");
     panel.set("set xtics rotate by 20 right");
