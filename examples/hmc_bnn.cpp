@@ -1,7 +1,7 @@
 // What is the posterior of a network really like, and how near to it do the usual methods come?
 //
 //     ./run example hmc_bnn
-//     ./run example hmc_bnn --network residual --out results/hmc_bnn_full      half an hour
+//     ./run example hmc_bnn --network convolutional --out results/hmc_bnn_full      half an hour
 //
 // Full-batch HMC samples all weights of a small network that learns 1,000 digits, until its predictions have converged.
 // Then SGLD, SGHMC, Bayes by Backprop, an ensemble and a single network approximate the same posterior, and their
@@ -11,13 +11,15 @@
 // like?, 2021. A trajectory of HMC is as long as theirs, pi/2 standard deviations of the prior: if there was only the
 // prior, it would end at a place that is independent of the one where it began. What is smaller here:
 //
-//                 the paper, CIFAR-10              --network residual              --network dense
-//     pixels      32 x 32, in colour               14 x 14, grey                   7 x 7, grey
-//     network     ResNet-20: 9 residual blocks     1 residual block, 2,050         49-16-10, tanh, 970 weights
-//                 with Swish and filter response   weights, with Swish and
-//                 normalisation                    filter response normalisation
-//     prior       N(0, 1/5)                        N(0, 1/5)                       N(0, 1)
-//     HMC         3 chains of 50 + 240 draws,      4 chains of 50 + 200 draws      4 chains of 250 + 1,000 draws
+//                 the paper, CIFAR-10             --network convolutional          --network dense
+//     pixels      32 x 32, in colour              14 x 14, grey                    7 x 7, grey
+//     items       40,960, in its code             1,000                            1,000
+//     network     ResNet-20, with Swish and       2 convolutions, 16 and 32        49-16-10, tanh; 970 weights
+//                 filter response normalisation   channels, with Swish and
+//                                                 filter response normalisation;
+//                                                 6,234 weights
+//     prior       N(0, 1/5)                       N(0, 1/5)                        N(0, 1)
+//     HMC         3 chains of 50 + 240 draws      4 chains of 40 + 160 draws       4 chains of 250 + 1,000 draws
 //                 on 512 TPUs
 //
 //     agreement        the share of test digits for which two methods find the same class most probable
@@ -83,8 +85,10 @@ Found by_sgld(const Problem& p, std::int64_t steps) {
 }
 
 Found by_sghmc(const Problem& p, std::int64_t steps) {
-    const Sghmc sampler{
-        .step_size = step_for(p, 0.05), .friction = 0.1, .batch = batch, .noise = GradientNoise::estimated()};
+    const Sghmc sampler{.step_size = step_for(p, p.convolutional ? 0.01 : 0.05),
+                        .friction = 0.1,
+                        .batch = batch,
+                        .noise = GradientNoise::estimated()};
     return predictions(p, sample(p, sampler, {.warmup = steps / 4, .draws = kept, .thin = steps / kept}));
 }
 
@@ -128,29 +132,31 @@ places.
 
 int main(int argc, char** argv) {
     Example example("Full-batch HMC on the weights of a network, and how near to it other methods come.",
-                    "2 minutes (30 with --network residual)");
+                    "2 minutes (30 with --network convolutional)");
     std::string network = "dense";
     std::int64_t digits = 1000, hidden = 16, draws = 1000, steps = 200000, updates = 20000, members = 20;
-    example.option("--network", network, "dense, or residual: a larger one, of the parts of the paper's");
+    example.option("--network", network,
+                   "dense, or convolutional: larger, with the activations and the prior of the paper");
     example.option("--digits", digits, 200, "digits to learn from, 5000 at most", batch);
     example.option("--hidden", hidden, 5, "units in the hidden layer of the dense network", 1);
-    example.option("--draws", draws, 60, "draws of each of four chains of HMC; residual: 200", 20);
+    example.option("--draws", draws, 60, "draws of each of four chains of HMC; convolutional: 160", 20);
     example.option("--steps", steps, 3000,
-                   "steps of each of four chains of SGLD and SGHMC, after a quarter of warm-up; residual: 90000", 1000);
+                   "steps of each of four chains of SGLD and SGHMC, after a quarter of warm-up; convolutional: 60000",
+                   1000);
     example.option("--updates", updates, 1500, "steps of Adam for Bayes by Backprop; networks have a fifth of it", 5);
     example.option("--members", members, 5, "networks in the ensemble", 1);
     return example.run(argc, argv, [&] {
         if (digits > 5000) throw ValueError("--digits is " + std::to_string(digits) + "; it must be 5000 at most");
         const Problem problem(network, digits, hidden, example.seed);
-        if (problem.residual) {
-            example.other_default("--draws", draws, 200);
-            example.other_default("--steps", steps, 90000);
+        if (problem.convolutional) {
+            example.other_default("--draws", draws, 160);
+            example.other_default("--steps", steps, 60000);
         }
         example.data(embedded_data("mnist"), problem.train_data.size());
         example.data(embedded_data("fashion-mnist"), problem.clothes.size());
         std::printf("%lld digits, %lld weights. HMC ...\n", static_cast<long long>(digits),
                     static_cast<long long>(problem.potential.size()));
-        const Hmc sampler{.step_size = problem.residual ? 0.004 : 0.02,
+        const Hmc sampler{.step_size = problem.convolutional ? 0.003 : 0.02,
                           .time = std::numbers::pi / 2 * problem.prior_sd,
                           .target_acceptance = 0.85,
                           .metric = MetricKind::unit};
@@ -162,7 +168,7 @@ int main(int argc, char** argv) {
                     std::accumulate(acceptance.begin(), acceptance.end(), 0.0) / static_cast<double>(acceptance.size()),
                     static_cast<long long>(hmc.chains[0].gradient_count / hmc.chains[0].steps));
 
-        const std::string end = problem.residual ? "_full" : "";
+        const std::string end = problem.convolutional ? "_full" : "";
         const auto show = [&](const ResultTable& table, const std::string& name) {
             table.show();
             table.save(example.path(name + end));

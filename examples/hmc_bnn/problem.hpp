@@ -11,11 +11,12 @@ constexpr std::int64_t chains = 4;
 
 // Digits, a network that learns them, and pictures of clothes, which it never saw.
 //
-//     dense       49-hidden-10, tanh, of 7 x 7 pixels; prior N(0, 1)
-//     residual    the parts of ResNet-20 in small, of 14 x 14 pixels; prior N(0, 1/5)
+//     dense            49-hidden-10, tanh, of 7 x 7 pixels; prior N(0, 1)
+//     convolutional    two convolutions with filter response normalisation and Swish, of 14 x 14 pixels; prior
+//                      N(0, 1/5), as in the paper
 struct Problem {
     std::uint64_t seed;
-    bool residual;
+    bool convolutional;
     double prior_sd;  // of all weights
     pollen::Dataset<float> train_data, test_data, clothes;
     pollen::Sequential<float> net;

@@ -3,9 +3,6 @@
 #include <pollen/nn/prediction/metrics.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <utility>
 
 using namespace pollen;
 using D = Tensor<double>;
@@ -79,24 +76,4 @@ std::vector<Scores> scores_of(const Task& task, const std::vector<Method>& metho
                 scores.add_difference("information - SGD" + end, by_information, sgd, by_entropy);
         }
     return all;
-}
-
-// A difference of three standard errors counts. With five seeds chance brings it about once in 25 cases, with three
-// seeds once in 10.
-void say_differences(const Task& task, const std::vector<Scores>& scores, const std::string& word) {
-    const std::string end = task.suffix(word);
-    if (scores.front().of.at("AUROC, entropy" + end).size() < 2) return;
-    std::printf("\nDoes it tell %s from digits better than %s with the same seed?\n", word.c_str(),
-                compared_with.c_str());
-    for (const Scores& s : scores)
-        for (const auto& [name, by] : {std::pair("entropy - SGD", "entropy"), {"information - SGD", "information"}}) {
-            const auto found = s.of.find(name + end);
-            if (found == s.of.end()) continue;
-            const Cell d = mean_cell(found->second, 3);
-            const char* const verdict = !(std::abs(d.value) > 3 * d.error) ? "not told apart by these seeds"
-                                        : d.value > 0                      ? "better"
-                                                                           : "worse";
-            std::printf("  %-14s by %-12s %+.3f +- %.3f  %s\n", s.method.c_str(), by, d.value, d.error, verdict);
-        }
-    std::printf("The errors are over seeds, for these images.\n");
 }

@@ -30,6 +30,3 @@ std::vector<double> confidences(const pollen::Tensor<double>& p);
 // All scores of all methods, and their differences seed by seed: `entropy - SGD` and `information - SGD` are the AUROC
 // by each less that of SGD, MAP by entropy. The names of AUROCs and differences end with Task::suffix().
 std::vector<Scores> scores_of(const Task& task, const std::vector<Method>& methods);
-
-// Which differences are more than chance, if there are several seeds.
-void say_differences(const Task& task, const std::vector<Scores>& scores, const std::string& word);
