@@ -108,6 +108,10 @@ void Example::file(const std::string& name, std::string& path, const std::string
     line_->remember(name, path);
 }
 
+void Example::other_default(const std::string& name, std::int64_t& value, std::int64_t other) const {
+    if (!quick && line_->app.get_option(name)->count() == 0) value = other;
+}
+
 int Example::run(int argc, char** argv, const std::function<void()>& body) {
     return run(argc, argv, pollen::Group::alone(), body);
 }

@@ -34,6 +34,10 @@ class Example {
     // A file that has to be there, if it is given; `name` is FILE, not --file.
     void file(const std::string& name, std::string& path, const std::string& help);
 
+    // In the body: another default for an option, which depends on other options. It becomes the value if the command
+    // line gives none and --quick is not given.
+    void other_default(const std::string& name, std::int64_t& value, std::int64_t other) const;
+
     // Reads the command line, runs the body and returns what main() returns: 2, after one line that says what was
     // wrong, for a pollen::Error (a wrong option, a missing file, a directory that cannot be written) and 130 after
     // Ctrl-C, which stops the runs of the library that are under way, and those that begin afterwards.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 using namespace pollen;
 
@@ -82,6 +83,14 @@ ResultTable table_of_clothes(const std::vector<Method>& methods) {
                    {auroc(digits, clothes), auroc_standard_error(digits, clothes), 3}});
     }
     return table;
+}
+
+void say_distances(const std::vector<Method>& methods, const Indices& labels) {
+    const auto variation = [&](const Method& m) { return Mean(Comparison(m, labels).variation).mean; };
+    const double of_one_chain = variation(methods.at(1));
+    std::printf("\nTotal variation from HMC, divided by that of one chain of HMC from the others:\n");
+    for (std::size_t k = 2; k < methods.size(); ++k)
+        std::printf("  %-12s %.1f\n", methods[k].name.c_str(), variation(methods[k]) / of_one_chain);
 }
 
 void draw_comparison(Figure& figure, const std::vector<Method>& methods, const Indices& labels) {

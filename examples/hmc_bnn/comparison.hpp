@@ -15,5 +15,8 @@ ResultTable table_of_methods(const std::vector<Method>& methods, const pollen::I
 // The entropies of the predictions, and how well they tell clothes from digits.
 ResultTable table_of_clothes(const std::vector<Method>& methods);
 
+// In words: the total variation of each method, in units of that of one chain of HMC.
+void say_distances(const std::vector<Method>& methods, const pollen::Indices& labels);
+
 // Three panels: total variation, -log p of the right class, entropies of clothes.
 void draw_comparison(Figure& figure, const std::vector<Method>& methods, const pollen::Indices& labels);

@@ -3,9 +3,6 @@
 #include <pollen/nn/prediction/metrics.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <utility>
 
 using namespace pollen;
 using D = Tensor<double>;
@@ -14,25 +11,29 @@ namespace {
 
 D in_double(const Tensor<float>& x) { return {x.shape(), std::vector<double>(x.begin(), x.end())}; }
 
-Scores scores_of(const Method& method, const Indices& labels, const std::string& word) {
+Scores scores_of(const Task& task, const Method& method) {
     Scores scores{method.name};
     for (const Found& found : method.found) {
-        const D &digits = found.at("digits"), &strangers = found.at("strangers");
-        const D h_digits = predictive_entropy(digits), h_strangers = predictive_entropy(strangers);
-        scores.add("accuracy %", 100 * accuracy(digits, labels));
-        scores.add("-log p", nll(digits, labels));
-        scores.add("ECE %", 100 * ece(digits, labels));
+        const D& digits = found.at("digits");
+        const D entropy = predictive_entropy(digits);
+        scores.add("accuracy %", 100 * accuracy(digits, task.digits.labels));
+        scores.add("-log p", nll(digits, task.digits.labels));
+        scores.add("ECE %", 100 * ece(digits, task.digits.labels));
         scores.add("confidence, digits", mean_of(confidences(digits)));
-        scores.add("confidence, " + word, mean_of(confidences(strangers)));
-        scores.add("entropy, digits", mean_of(h_digits.values()));
-        scores.add("entropy, " + word, mean_of(h_strangers.values()));
-        scores.add("AUROC, entropy", auroc(h_digits, h_strangers));
+        scores.add("entropy, digits", mean_of(entropy.values()));
         if (found.contains("temperature")) scores.add("temperature", found.at("temperature").item());
-        if (found.contains("digits_information")) {
-            const D &i_digits = found.at("digits_information"), &i_strangers = found.at("strangers_information");
-            scores.add("information, digits", mean_of(i_digits.values()));
-            scores.add("information, " + word, mean_of(i_strangers.values()));
-            scores.add("AUROC, information", auroc(i_digits, i_strangers));
+        const bool several = found.contains("digits, information");
+        if (several) scores.add("information, digits", mean_of(found.at("digits, information").values()));
+        for (const auto& [word, data] : task.strangers) {
+            const D& strangers = found.at(word);
+            const D their_entropy = predictive_entropy(strangers);
+            scores.add("confidence, " + word, mean_of(confidences(strangers)));
+            scores.add("entropy, " + word, mean_of(their_entropy.values()));
+            scores.add("AUROC, entropy" + task.suffix(word), auroc(entropy, their_entropy));
+            if (!several) continue;
+            const D& information = found.at(word + ", information");
+            scores.add("information, " + word, mean_of(information.values()));
+            scores.add("AUROC, information" + task.suffix(word), auroc(found.at("digits, information"), information));
         }
     }
     return scores;
@@ -40,12 +41,16 @@ Scores scores_of(const Method& method, const Indices& labels, const std::string&
 
 }  // namespace
 
-Found found_of(const Predictive<float>& digits, const Predictive<float>& strangers) {
-    Found found{{"digits", in_double(digits.probabilities())}, {"strangers", in_double(strangers.probabilities())}};
-    if (digits.draws() > 1) {  // one network cannot disagree with itself
-        found["digits_information"] = in_double(digits.mutual_information());
-        found["strangers_information"] = in_double(strangers.mutual_information());
-    }
+Found found_of(const Task& task, const std::function<Predictive<float>(const Tensor<float>& images)>& predict) {
+    Found found;
+    const auto add = [&](const std::string& word, const Tensor<float>& images) {
+        const Predictive<float> p = predict(images);
+        found[word] = in_double(p.probabilities());
+        // One network cannot disagree with itself.
+        if (p.draws() > 1) found[word + ", information"] = in_double(p.mutual_information());
+    };
+    add("digits", task.digits.inputs);
+    for (const auto& [word, data] : task.strangers) add(word, data.inputs);
     return found;
 }
 
@@ -58,31 +63,17 @@ std::vector<double> confidences(const D& p) {
     return found;
 }
 
-std::vector<Scores> scores_of(const std::vector<Method>& methods, const Indices& labels, const std::string& word) {
+std::vector<Scores> scores_of(const Task& task, const std::vector<Method>& methods) {
     std::vector<Scores> all;
-    for (const Method& m : methods) all.push_back(scores_of(m, labels, word));
+    for (const Method& m : methods) all.push_back(scores_of(task, m));
     const Scores sgd = *std::ranges::find(all, compared_with, &Scores::method);
-    for (Scores& scores : all) {
-        if (scores.method != sgd.method)
-            scores.add_difference("entropy - SGD", "AUROC, entropy", sgd, "AUROC, entropy");
-        if (scores.of.contains("AUROC, information"))
-            scores.add_difference("information - SGD", "AUROC, information", sgd, "AUROC, entropy");
-    }
-    return all;
-}
-
-// A difference of three standard errors counts: with five seeds chance brings it about once in 25 cases.
-void say_differences(const std::vector<Scores>& scores, const std::string& word) {
-    if (scores.front().of.at("AUROC, entropy").size() < 2) return;
-    std::printf("\nAgainst %s with the same seed, does it tell %s from digits?\n", compared_with.c_str(), word.c_str());
-    for (const Scores& s : scores)
-        for (const auto& [name, by] : {std::pair("entropy - SGD", "entropy"), {"information - SGD", "information"}}) {
-            if (!s.of.contains(name)) continue;
-            const Cell d = mean_cell(s.of.at(name), 3);
-            const char* const verdict = !(std::abs(d.value) > 3 * d.error) ? "not told apart by these seeds"
-                                        : d.value > 0                      ? "better"
-                                                                           : "worse";
-            std::printf("  %-14s by %-12s %+.3f +- %.3f  %s\n", s.method.c_str(), by, d.value, d.error, verdict);
+    for (Scores& scores : all)
+        for (const auto& [word, data] : task.strangers) {
+            const std::string end = task.suffix(word), by_entropy = "AUROC, entropy" + end,
+                              by_information = "AUROC, information" + end;
+            if (scores.method != sgd.method) scores.add_difference("entropy - SGD" + end, by_entropy, sgd, by_entropy);
+            if (scores.of.contains(by_information))
+                scores.add_difference("information - SGD" + end, by_information, sgd, by_entropy);
         }
-    std::printf("The errors are over seeds, for these images.\n");
+    return all;
 }

@@ -2,6 +2,7 @@
 
 #include "../common/seeds.hpp"
 #include "../common/stage.hpp"
+#include "task.hpp"
 
 #include <pollen/nn/prediction/predictive.hpp>
 
@@ -18,17 +19,14 @@ struct Method {
 // The method that all others are compared with.
 inline const std::string compared_with = "SGD, MAP";
 
-// What is kept of the predictions: p(y | x) for digits and strangers, and where they come from several networks the
-// mutual information.
-Found found_of(const pollen::Predictive<float>& digits, const pollen::Predictive<float>& strangers);
+// What is kept of predictions: p(y | x) for the digits, under "digits", and for each kind of strangers, under its word;
+// and the mutual information, under "digits, information" and so on, if several networks predict.
+Found found_of(const Task& task,
+               const std::function<pollen::Predictive<float>(const pollen::Tensor<float>& images)>& predict);
 
 // max_y p for each row of p: (images, classes).
 std::vector<double> confidences(const pollen::Tensor<double>& p);
 
 // All scores of all methods, and their differences seed by seed: `entropy - SGD` and `information - SGD` are the AUROC
-// by each less that of SGD, MAP by entropy. `word` is what the strangers are called.
-std::vector<Scores> scores_of(const std::vector<Method>& methods, const pollen::Indices& labels,
-                              const std::string& word);
-
-// Which differences are more than chance, where there are several seeds.
-void say_differences(const std::vector<Scores>& scores, const std::string& word);
+// by each less that of SGD, MAP by entropy. The names of AUROCs and differences end with Task::suffix().
+std::vector<Scores> scores_of(const Task& task, const std::vector<Method>& methods);

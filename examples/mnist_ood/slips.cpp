@@ -2,7 +2,6 @@
 
 #include "../common/table.hpp"
 #include "scores.hpp"
-#include "task.hpp"
 
 #include <pollen/autograd/math.hpp>
 #include <pollen/nn/likelihoods.hpp>
@@ -13,13 +12,15 @@
 using namespace pollen;
 using D = Tensor<double>;
 
-// Where the images are not the same, draw k has image i + 37 k in the place of image i. That is what comes of a loader
+namespace {
+
+// If the images are not the same, draw k has image i + 37 k in the place of image i. That is what comes of a loader
 // that shuffles anew for every draw.
-D averages(const Draws& draws, const Tensor<float>& images) {
+D averages(const Sequential<float>& net, const Draws& draws, const Tensor<float>& images) {
     const std::int64_t n = images.shape()[0];
     std::vector<D> sums(4, D::zeros({n, 10}));
     std::int64_t count = 0;
-    each_draw<float>(network(), draws, images, {}, [&](const Tensor<float>& outputs, double) {
+    each_draw<float>(net, draws, images, {}, [&](const Tensor<float>& outputs, double) {
         const Tensor<float> p = Categorical<float>::probabilities(outputs);
         for (std::int64_t i = 0; i < n; ++i)
             for (std::int64_t c = 0; c < 10; ++c) {
@@ -42,16 +43,29 @@ D averages(const Draws& draws, const Tensor<float>& images) {
     return found;
 }
 
-void show_slips(const Example& example, const Found& sgld, const std::string& word) {
-    ResultTable table(
-        {"average over draws of SGLD", "confidence, digits", "confidence, " + word, "published, letters"});
+}  // namespace
+
+Found averages(const Task& task, const Draws& draws) {
+    const Sequential<float> net = task.network();
+    Found found{{"digits, averages", averages(net, draws, task.digits.inputs)}};
+    for (const auto& [word, data] : task.strangers) found[word + ", averages"] = averages(net, draws, data.inputs);
+    return found;
+}
+
+void show_slips(const Example& example, const Task& task, const Found& sgld) {
+    std::vector<std::string> words{"digits"}, columns{"average over draws of SGLD"};
+    for (const Strangers& strangers : task.strangers) words.push_back(strangers.word);
+    for (const std::string& word : words) columns.push_back("confidence, " + word);
+    columns.push_back("published, letters");
+    ResultTable table(columns);
     const char* const rows[] = {"probabilities, same images", "logarithms, same images", "probabilities, shuffled",
                                 "logarithms, shuffled"};
-    for (std::int64_t k = 0; k < 4; ++k)
-        table.row({rows[k],
-                   {sgld.at("digits_averages")(k), 4},
-                   {sgld.at("strangers_averages")(k), 4},
-                   k == 3 ? "0.015" : ""});
+    for (std::int64_t k = 0; k < 4; ++k) {
+        std::vector<Cell> row{rows[k]};
+        for (const std::string& word : words) row.push_back({sgld.at(word + ", averages")(k), 4});
+        row.push_back(k == 3 ? "0.015" : "");
+        table.row(row);
+    }
     table.show();
-    table.save(example.path("mnist_ood_slips"));
+    table.save(example.path(task.file_name("_slips")));
 }

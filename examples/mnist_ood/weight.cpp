@@ -11,15 +11,18 @@ using D = Tensor<double>;
 
 namespace {
 
+// The number of the weight at the centre of the first kernel, which is the first thing in theta.
+std::size_t watched(const Task& task) { return task.published ? 12 : 4; }
+
 D way_of_a_weight(const Task& task, const Sgld& sampler, double temperature, std::uint64_t seed) {
-    NetworkPotential<float> potential = potential_of(task);
+    NetworkPotential<float> potential = task.potential();
     potential.set_temperature(temperature);
     const auto chain = sampler.begin<float>(potential.clone(), {.position = potential.start(seed), .seed = seed});
     D way = D::zeros({task.sizes.sampler_steps});
     for (double& w : way.mutable_values()) {
         stop_if_asked();
         chain->step();
-        w = chain->position()[4];
+        w = chain->position()[watched(task)];
     }
     return way;
 }
@@ -50,12 +53,12 @@ Found ways_of_a_weight(const Task& task, const Sgld& sampler, std::uint64_t seed
     return {{"sgd", way_of_a_weight(task, sampler, 0, seed)}, {"sgld", way_of_a_weight(task, sampler, 1, seed)}};
 }
 
-void draw_weight(const Example& example, const Found& ways) {
+void draw_weight(const Example& example, const Task& task, const Found& ways) {
     const auto [lowest, highest] = std::ranges::minmax(ways.at("sgld").values());
     const auto [sgd_lowest, sgd_highest] = std::ranges::minmax(ways.at("sgd").values());
     const double margin = 0.1 * (highest - lowest);
     const double low = std::min(lowest - margin, sgd_lowest), high = std::max(highest + margin, sgd_highest);
-    Figure figure(example.path("mnist_ood_weight"), 2);
+    Figure figure(example.path(task.file_name("_weight")), 2);
     for (const auto& [key, method] : {std::pair("sgd", "SGD"), {"sgld", "SGLD"}})
         draw_way(figure.panel(std::string(method) + ", a weight in tenths of the run", "value of the weight", "step"),
                  method, ways.at(key), low, high);

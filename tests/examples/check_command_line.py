@@ -64,6 +64,16 @@ MISTAKES_OF = {
             for text in ["1000000001", "99999999999999999999", "1e9", "200 ", "0x100", "nan", "inf", "many", ""]
         ),
     ],
+    "hmc_bnn": [
+        (["--network", "wide"], "--network is wide; it takes dense or convolutional"),
+        (["--digits", "5001"], "--digits is 5001; it must be 5000 at most"),
+        too_small("--digits", 50),
+        too_small("--hidden", 1),
+        too_small("--draws", 20),
+        too_small("--steps", 1000),
+        too_small("--updates", 5),
+        too_small("--members", 1),
+    ],
     "hmc_by_hand": [too_small("--draws", 4), too_small("--warm-up", 0)],
     "hmc_tour": [too_small("--draws", 100)],
     "linear_regression": [too_small("--points", 3), too_small("--epochs", 1)],
@@ -71,6 +81,14 @@ MISTAKES_OF = {
     "mnist_bayes_by_backprop": [too_small("--hidden", 1), too_small("--epochs", 1), too_small("--seeds", 1)],
     "mnist_cnn": [too_small("--epochs", 1)],
     "mnist_mlp": [too_small("--epochs", 1), too_small("--hidden", 1)],
+    "mnist_ood": [
+        (["--network", "large"], "--network is large; it takes small or published"),
+        (["--strangers", "cats"], "--strangers is cats; it takes fashion-mnist, notmnist or both"),
+        (["--draws", "4001"], "--sampler-steps is 8000; it must be at least 20, and twice --draws"),
+        too_small("--seeds", 1),
+        too_small("--point-steps", 1),
+        too_small("--draws", 1),
+    ],
     "mnist_sampler_race": [too_small("--seeds", 1), too_small("--rounds", 1), too_small("--burn-in", 0)],
     "mushroom_bandit": [
         too_small("--mushrooms", 100),
@@ -215,6 +233,25 @@ def faults_after_a_signal(program):
                 yield f"after signal {number}: exit code {run.returncode}, {errors!r} instead of {expected!r}"
 
 
+# The published network learns all of MNIST, and letters do not come with pollen. What is missing is said before
+# anything is computed.
+def faults_without_data(program):
+    name = Path(program).name
+    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as out:
+        for arguments, data in [
+            (["--network", "published"], "mnist/train-images"),
+            (["--network", "published", "--quick"], "mnist/train-images"),
+            (["--strangers", "notmnist"], "notmnist/test-images"),
+            (["--strangers", "both"], "notmnist/test-images"),
+        ]:
+            command, environment = [program, *arguments, "--out", out], os.environ | {"POLLEN_CACHE": cache}
+            run = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+            expected = (f"{name}: {cache}/{data}.idx.gz: is not there; `./run data {data.split('/')[0]}` in pollen's "
+                        "source brings the full set\n")
+            if run.returncode != 2 or run.stderr != expected:
+                yield f"without data, {arguments}: exit code {run.returncode}, {run.stderr!r}, not {expected!r}"
+
+
 def main():
     programs = sys.argv[1:]
     faults = [f"{program}: {fault}" for program in programs for fault in faults_of(program)]
@@ -223,7 +260,7 @@ def main():
             "linear_regression": [faults_with_a_strange_name, faults_without_gnuplot],
             "mnist_mlp": [faults_with_other_data, faults_after_a_signal],
             "mnist_bayes_by_backprop": [faults_with_a_damaged_cache],
-            "mnist_ood": [faults_with_a_damaged_cache],
+            "mnist_ood": [faults_with_a_damaged_cache, faults_without_data],
             "mnist_sampler_race": [faults_with_a_damaged_cache],
         }
         for check in further.get(Path(program).name, []):
