@@ -2,8 +2,8 @@
 """compile_time.py COMPILER INCLUDE_DIR
 
 A program that includes <pollen/pollen.hpp> and trains a linear model compiles in at most 1.8 times the CPU time of one
-that includes ten headers of the standard library and does nothing: in two seconds, where that one takes 1.1. The fastest
-of nine times each, in turn, so that a slow machine or a slow moment counts for both.
+that includes eleven headers of the standard library, which pollen's interface needs, and does nothing. The fastest of
+nine times each, in turn, so that a slow machine or a slow moment counts for both.
 """
 
 import os
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 MOST = 1.8
-HEADERS = "algorithm functional iostream map memory random span string unordered_map vector".split()
+HEADERS = "algorithm functional iostream map memory random span stop_token string unordered_map vector".split()
 STANDARD = "".join(f"#include <{header}>\n" for header in HEADERS) + "int main() {}\n"
 
 
