@@ -66,7 +66,10 @@ void draw_curves(const Example& example, const std::string& name, const Setting&
             low.push_back(so_far.value - so_far.error);
             high.push_back(so_far.value + so_far.error);
         }
-        curves.line(agent.name, at, mean);
+        if (k < 4)
+            curves.line(agent.name, at, mean);
+        else  // agents with the second rate
+            curves.dashed(agent.name, at, mean);
         curves.intervals("", bar_at, bar, low, high);
 
         const std::vector<double> regrets = agent.regrets();
