@@ -44,10 +44,20 @@ void BatchNorm<T>::check(const Shape& x) const {
                          std::to_string(scale.shape[0]) + ", ...) is needed");
 }
 
+// centred / sqrt(variance + epsilon) scale + shift
+template <Real T>
+Var<T> BatchNorm<T>::scaled(Pass<T>& pass, Var<T> centred, Var<T> variance) const {
+    const std::int64_t features = scale.shape[0];
+    const Var<T> inverse_sd = pow(variance + options_.epsilon, T(-0.5));
+    const Var<T> factor = inverse_sd * reshape(pass(scale), {features, 1});
+    const Var<T> product = centred * factor;
+    return product + reshape(pass(shift), {features, 1});
+}
+
 // x is (n, features, positions). Puts the next running statistics into the pass.
 template <Real T>
 Var<T> BatchNorm<T>::train(Pass<T>& pass, Var<T> x) const {
-    const std::int64_t features = x.shape()[1], count = x.shape()[0] * x.shape()[2];
+    const std::int64_t count = x.shape()[0] * x.shape()[2];
     if (count < 2)
         throw ValueError("BatchNorm: a batch has " + std::to_string(count) + (count == 1 ? " number" : " numbers") +
                          " for each feature; training needs at least 2");
@@ -58,8 +68,7 @@ Var<T> BatchNorm<T>::train(Pass<T>& pass, Var<T> x) const {
                        moved_towards(pass.statistic(running_mean), average.value(), options_.momentum, 1));
     pass.set_statistic(running_variance, moved_towards(pass.statistic(running_variance), variance.value(),
                                                        options_.momentum, n / (n - 1)));
-    const Var<T> factor = pow(variance + options_.epsilon, T(-0.5)) * reshape(pass(scale), {features, 1});
-    return centred * factor + reshape(pass(shift), {features, 1});
+    return scaled(pass, centred, variance);
 }
 
 template <Real T>
@@ -83,8 +92,7 @@ Var<T> BatchNorm<T>::forward(Pass<T>& pass, Var<T> x) const {
                              to_text(value) + "; it must not be negative. If theta was drawn from a law, freeze the " +
                              "layer before the law is made");
     }
-    const Var<T> factor = pow(variance + options_.epsilon, T(-0.5)) * reshape(pass(scale), {features, 1});
-    return reshape((columns - average) * factor + reshape(pass(shift), {features, 1}), shape);
+    return reshape(scaled(pass, columns - average, variance), shape);
 }
 
 template <Real T>

@@ -52,6 +52,7 @@ class BatchNorm final : public Layer<BatchNorm<T>, T>, public HasConstants {
 
   private:
     Var<T> train(Pass<T>& pass, Var<T> x) const;
+    Var<T> scaled(Pass<T>& pass, Var<T> centred, Var<T> variance) const;
     void check(const Shape& x) const;
 
     BatchNormOptions options_;
