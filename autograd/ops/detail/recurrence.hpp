@@ -91,7 +91,7 @@ struct Recurrence {
     }
 };
 
-// Checks the shapes of x and w, for so many gates.
+// Checks the shapes of x and w for this number of gates.
 template <Real T>
 Recurrence<T> recurrence(const char* op, std::int64_t gates, const Shape& x, const Shape& w) {
     if (w.rank() != 2 || w[0] != gates * w[1])

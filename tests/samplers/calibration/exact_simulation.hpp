@@ -38,7 +38,7 @@ struct Exact {
     std::int64_t bad_chain = -1;  // throws
     std::int64_t also_bad = -1;
     std::atomic<int>* steps = nullptr;  // counted
-    int interrupt = -1;                 // asks `stopper` after so many
+    int interrupt = -1;                 // asks `stopper` to stop after this many
     Stopper* stopper = nullptr;
 
     std::unique_ptr<Chain<double>> begin(std::unique_ptr<Potential<double>> potential, ChainStart<double> start) const;
